@@ -129,7 +129,7 @@ def test_status_needs_no_data(file, committed, data_folder, monkeypatch, capsys)
     assert not asked.called
 
 
-def test_version_and_names(committed, tmp_path, capsys):
+def test_version_and_names(committed, no_own_parts, tmp_path, capsys):
     """Every list has its names, own ones beside ours."""
     assert run("--version") == 0
     assert capsys.readouterr().out == f"actlab {actlab.__version__}\n"

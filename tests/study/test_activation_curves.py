@@ -38,17 +38,14 @@ def test_curves_have_known_values():
 @pytest.mark.parametrize("name", ["relu", "swiglu", "prelu", "smelu_1"])
 @pytest.mark.parametrize("model", ["charlm", "tinylstm"])
 def test_flow_is_what_the_activations_get(name, model):
-    """As many gradients as inputs, all finite; they vanish where ReLU is flat and nowhere else."""
+    """As many gradients as inputs, all finite; they vanish where ReLU is flat and nowhere else; beta moves them."""
     found = flow(spec(name, model), windows=2)
     assert len(found.inputs) == len(found.gradients) > 0
     assert np.isfinite(found.gradients).all()
     if name == "relu" and model == "charlm":
         assert found.silent == pytest.approx((found.inputs <= 0).mean(), abs=1e-3)
-
-
-def test_beta_reaches_the_network():
-    first, second = (flow(spec("smelu_1"), beta=beta, windows=2).gradients for beta in (0.1, 2.0))
-    assert not np.array_equal(first, second)
+    if name == "smelu_1":
+        assert not np.array_equal(found.gradients, flow(spec(name, model), beta=0.1, windows=2).gradients)
 
 
 def test_reading_is_the_most_probable_character():

@@ -47,7 +47,9 @@ def executed(work, name=""):
 
 @pytest.mark.parametrize("name", ["charlm relu", "as published", "ablation", "images"])
 def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
-    """Whatever runs between a specification and its weights is hashed, or stands in the list with its reason."""
+    """Whatever runs between a specification and its weights is hashed, or stands in the list with its reason; a renamed
+    file does not escape."""
+    assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))
     task = tiny.tasks(toy, monkeypatch)[name]
     status = []
     codes = executed(lambda: status.append(trial.train_afresh(task)[0]["status"]))
@@ -69,11 +71,6 @@ def test_a_name_becomes_an_object_after_eight_stops(toy, tmp_path):
     assert {code.co_name for code in executed(built, "smelu_05")} == {
         *("check", "__contains__", "settings_of", "arm", "parts_of", "taken", "find_part", "find")
     }
-
-
-def test_the_list_names_what_there_is():
-    """A renamed file does not escape."""
-    assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))
 
 
 def test_words_and_moves_change_no_hash(tmp_path, monkeypatch):

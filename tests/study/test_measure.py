@@ -17,7 +17,7 @@ from actlab.study.arms import arm
 from actlab.study.kinds import baselines, measure
 from actlab.study.kinds.characters import Characters
 from actlab.study.kinds.measure import disjoint, ensembles
-from actlab.study.load_model import specification
+from actlab.study.load_model import trial_of
 from actlab.study.params.language import Params
 from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256
@@ -42,7 +42,7 @@ def test_trajectory_compares_the_trials_along_the_way(toy):
     assert record["reproducibility_metrics"] == whole["reproducibility_metrics"]
     spec, kind = arm(settings, "charlm", "relu").trials[0], Characters()
     assert weights_sha256(kind.trained(spec, kind.tensors(spec, 2))) == short["trials"][0]["weights_sha256"]
-    assert specification(record, "42") == spec
+    assert trial_of(record, "42").task == spec
 
 
 def test_single_streams(toy):

@@ -24,7 +24,7 @@ def test_one_record_an_arm_with_a_trial_a_seed():
     told = [event.kind for event in events]
     assert events[0].total == told.count("trial") == 2 * told.count("arm") == 48
     assert next(event.trial.epochs for event in events if event.kind == "trial") == 2
-    for arm, record in zip(outcome.arms, outcome.records, strict=True):
+    for arm, record in outcome.found.items():
         assert [trial["seed"] for trial in record["trials"]] == [42, 43]
         assert record["avg_val_accuracy"] == pytest.approx(sum(t["val_accuracy"] for t in record["trials"]) / 2)
         assert (record["arm"], record["config"]["hidden"]) == (arm.id, arm.hidden)

@@ -151,26 +151,29 @@ def test_the_gated_width_of_a_study_reaches_the_network():
 
 
 def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
-    """Its records and its cached trials are found under any name, also in an ablation; a study that grows holds its
-    trials to the recorded bits."""
+    """Its records and its cached trials are found under any name and in any folder, also in an ablation; a byte-order
+    mark and line ends are no content; a study that grows holds its trials to the recorded bits."""
     write("actlab.register_activation('mine', nn.Softplus)\n")
-    Path("one.txt").write_text(2 * tiny.CATS)
+    Path("one.txt").write_text(2 * f"{tiny.CATS}\n")
     one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "gelu", "dataset": "one.txt"}
     studies = toy.replace(dataset="one.txt", activations="relu"), AblationParams.parse({**tiny.ABLATION, **one})
     before = [run(study).present for study in studies]
-    Path("one.txt").rename("two.txt")
+    text, two = Path("one.txt"), "sub/two.txt"
+    Path("sub").mkdir()
+    Path(two).write_bytes(b"\xef\xbb\xbf" + text.read_bytes().replace(b"\n", b"\r\n"))
+    text.unlink()
     with monkeypatch.context() as patch:
         for loop in ("kinds.characters.train", "kinds.ablation.train_tokens"):
             patch.setattr(f"actlab.study.{loop}", lambda *_, **__: pytest.fail("trained"))
         for study, records in zip(studies, before, strict=True):
-            renamed = study.replace(dataset="two.txt")
+            renamed = study.replace(dataset=two)
             assert load(renamed).present == records
             again = run(renamed.replace(study="again")).present[-1]
             assert again["trials"] == records[-1]["trials"]
-    assert ablation.Ablation().plan(studies[1].replace(dataset="two.txt"))[0].id == before[1][0]["arm"]
+    assert ablation.Ablation().plan(studies[1].replace(dataset=two))[0].id == before[1][0]["arm"]
     assert len(list(store.folder_of("toy").glob("*.json"))) == 2
-    run(studies[0].replace(dataset="two.txt", activations="gelu"))
+    run(studies[0].replace(dataset=two, activations="gelu"))
     assert set(tables.load("toy")[0]["setting"]) == {""}
-    Path("two.txt").write_text(3 * tiny.CATS)
-    run(studies[0].replace(dataset="two.txt", activations="gelu"))
+    Path(two).write_text(3 * tiny.CATS)
+    run(studies[0].replace(dataset=two, activations="gelu"))
     assert tables.load("toy")[0]["setting"].nunique() == 2

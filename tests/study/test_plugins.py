@@ -13,7 +13,7 @@ import actlab
 from actlab import report
 from actlab.activations import ACTIVATIONS
 from actlab.cli import app
-from actlab.data.text import TEXTS, _load, load_text
+from actlab.data.text import TEXTS, _load
 from actlab.errors import BadInput
 from actlab.records import arm_results, store
 from actlab.records import tables as tidy
@@ -55,7 +55,7 @@ def test_two_workers_give_the_bits_of_one(toy, mine):
     """The file reaches every worker, and what it trains there is what it trains here, but for times and dates."""
     settings = toy.replace(activations=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
     heard = []
-    (one,), (two,) = (run(settings.replace(study=f"toy-{n}"), n, heard.append).records for n in (1, 2))
+    (one,), (two,) = (run(settings.replace(study=f"toy-{n}"), n, heard.append).present for n in (1, 2))
     assert essence({**one, "study": "toy-2"}) == essence(two)
     assert len({trial["weights_sha256"] for trial in one["trials"]}) == 3
     assert one["provenance"]["plugins"]["my_parts.py"]["source"] == mine.read_text()
@@ -88,7 +88,6 @@ def test_files_that_are_refused(mine):
         ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
         ("import actlab\n" + 2 * "actlab.register_text('two', bytes)\n", r"'two' is already registered by wrong\.py"),
-        (MINE.format(formula=WAVE).replace('"mine"', '"relu"'), r"'relu' is built in and cannot be replaced"),
     ):
         actlab.load_plugins(["my_parts.py"])
         (mine.parent / "wrong.py").write_text(content)
@@ -104,8 +103,8 @@ def test_files_that_are_refused(mine):
 def test_own_metric_is_read_without_the_plug_in(toy, mine):
     """Half the L1 distance is the total variation: in pairs, means and tables, by its label; records that lack it show
     nothing for it. It is in the id, and no trial is trained for it; its record supersedes the one without."""
-    (plain,) = run(toy.replace(activations=("relu",))).records
-    record, _ = run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine"))).records
+    (plain,) = run(toy.replace(activations=("relu",))).present
+    record, _ = run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine"))).present
     assert record["arm"] != plain["arm"]
     assert record["trials"] == plain["trials"]
     assert record["avg_half"] == pytest.approx(record["avg_total_variation"])
@@ -269,28 +268,14 @@ def test_own_texts_that_are_refused(tmp_path, monkeypatch):
             Params.parse({"dataset": name})
 
 
-def test_an_own_text_is_what_its_characters_are(toy, mine):
-    """Its vocabulary, split and hash are told; its folder is in no id, its content is; a byte-order mark and line ends
-    are no content."""
-    name, text = text_file(mine), (mine.parent / "my_text.txt").read_text()
-    elsewhere = mine.parent / "sub" / name
-    elsewhere.parent.mkdir()
-    ids = []
-    for content in (b"\xef\xbb\xbf" + text.encode(), (text + "more").encode()):
-        elsewhere.write_bytes(content)
-        ids += [load(toy.replace(dataset=dataset)).arms[0].id for dataset in (name, str(elsewhere))]
-    assert ids[0] == ids[1] == ids[2] != ids[3]
-    assert load_text(name).name == "my_text.txt"
-
-
 def test_a_copy_of_a_built_in_text_is_that_text(toy, mine):
     """Under any name, also of a function, it has the ids of the built-in one and retrains nothing; another Python's
     version of that is another text, which a study does not mix with its own."""
-    (one,) = run(toy.replace(activations="relu")).records
+    (one,) = run(toy.replace(activations="relu")).present
     mine.write_text(f"import actlab\n\n@actlab.register_text('fox')\ndef fox():\n    return {tiny.FOX!r}\n")
     for name in (text_file(mine, tiny.FOX), "fox"):
         found = load(toy.replace(plugins="my_parts.py", dataset=name, activations="relu"))
-        assert found.records == [one]
+        assert found.present == [one]
     TEXTS._built_in["pydoc"] = lambda: tiny.CATS
     _load.cache_clear()
     with pytest.raises(BadInput, match=r"another part or version of pydoc .*characters differ\): give this study"):

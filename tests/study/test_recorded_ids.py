@@ -5,7 +5,7 @@ import json
 
 from actlab import paths
 from actlab.records import store
-from actlab.study.load_model import specification
+from actlab.study.load_model import trial_of
 from actlab.study.run import load, read_params
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
@@ -55,7 +55,7 @@ def test_every_recorded_arm_is_planned(committed):
         for trial, planned in zip(RECORDS[path]["trials"], arms[key].trials, strict=True)
     ]
     assert len(trials) >= 869
-    assert [path.stem for path, label, planned in trials if specification(RECORDS[path], label) != planned] == []
+    assert [path.stem for path, label, planned in trials if trial_of(RECORDS[path], label).task != planned] == []
 
 
 def test_records_are_named_by_what_they_hold():

@@ -49,8 +49,7 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert (len(load(toy).missing), load(toy).present) == (2, [])
     outcome = run(settings, watch=events.append)
     assert outcome.arms == arms_of(settings)
-    assert [record and record["arm"] for record in outcome.records] == [arm.id for arm in outcome.arms]
-    assert outcome.present == outcome.records
+    assert [record["arm"] for record in outcome.present] == [arm.id for arm in outcome.arms]
     assert outcome.missing == outcome.failed == []
     heard = Counter(event.kind for event in events)
     assert (heard["arm"], heard["trial"]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
@@ -108,7 +107,7 @@ def test_errors_survive_the_way_home_from_a_worker():
 
 
 def grown(params, trials):
-    (record,) = run(params.replace(trials=trials)).records
+    (record,) = run(params.replace(trials=trials)).present
     return record
 
 

@@ -19,7 +19,7 @@ from actlab.records import store
 from actlab.study import trial
 from actlab.study.arms import arm, arms_of
 from actlab.study.kinds import characters, kind_of
-from actlab.study.load_model import load_model, specification, weights_file
+from actlab.study.load_model import load_model, trial_of
 from actlab.study.trial import run_trial, train_afresh
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
@@ -189,7 +189,7 @@ def test_weights_of_another_processor(toy, caplog, monkeypatch):
     """A record of another kind of processor is refused before any training, unless asked for anyway; weights that the
     study keeps are taken at once. Both say that they are not the recorded ones; a file that holds others is refused."""
     record = tiny.relu(toy)
-    task = specification(record, "42")
+    task, file = (one := trial_of(record, "42")).task, one.weights
     kept = checkpoint.read_tensors(KIND.cached(task))[0]
     shutil.rmtree(paths.cache())
     record["trials"][0]["weights_sha256"] = "0" * 64
@@ -203,11 +203,11 @@ def test_weights_of_another_processor(toy, caplog, monkeypatch):
     shutil.rmtree(paths.cache())
     caplog.clear()
     about = {"weights_sha256": weights_sha256(first), "note": "of another run"}
-    checkpoint.write_tensors(weights_file(record, "42"), kept, about)
+    checkpoint.write_tensors(file, kept, about)
     assert weights_sha256(load_model(record)) == about["weights_sha256"]
     assert "trial 42: of another run" in caplog.text
     assert not paths.cache().exists()
-    checkpoint.write_tensors(weights_file(record, "42"), kept, about | {"weights_sha256": "1"})
+    checkpoint.write_tensors(file, kept, about | {"weights_sha256": "1"})
     with pytest.raises(RecordError, match="does not hold the weights that it names"):
         load_model(record)
 
@@ -222,7 +222,7 @@ def test_committed_weights_are_those_that_they_name(committed):
     for file in files:
         about = checkpoint.read_tensors(file)[1]
         record, of = (store.load(store.path_of("repro-lite", about[name])) for name in ("arm", "of"))
-        assert weights_file(record, about["trial"]) == file
+        assert trial_of(record, about["trial"]).weights == file
         recorded = of["trials"][0]
         assert (recorded["label"], recorded["weights_sha256"]) == (about["trial"], about["weights_sha256"])
         assert weights_sha256(load_model(record)) == about["weights_sha256"]

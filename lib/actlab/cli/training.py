@@ -152,8 +152,10 @@ def replay(
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
     the code that trains are the recorded ones."""
+    from actlab.records import store
     from actlab.records.find import find
     from actlab.study import replay as replays
+    from actlab.study.load_model import trial_of
     from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
 
@@ -161,7 +163,7 @@ def replay(
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
     if record:
-        tasks = [replays.task_of(find(record), trial)]
+        tasks = [trial_of(store.load(find(record)), trial)]
     else:
         recorded = replays.sample(replays.recorded_trials(study, trial), None, seed, minutes)
         tasks, skipped = replays.possible(recorded, sample)

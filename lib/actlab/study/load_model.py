@@ -2,7 +2,8 @@
 study's folder `weights`, or trained again."""
 
 import logging
-from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
-from actlab.study.kinds.kind import Report, Results
+from actlab.study.kinds.kind import Kind, Report, Results
 from actlab.study.plugins.identity import find_part
 from actlab.study.progress import why
 from actlab.study.trial import run_trial
@@ -23,6 +24,98 @@ from actlab.trainers.determinism import weights_sha256
 
 PROCESSOR = ("processor", "capability", "generation")
 """What of a machine decides how sums are rounded."""
+
+
+HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")
+"""What identifies the data of a record."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedTrial:
+    """One trial of a record: what it left, and what trains it again."""
+
+    record: store.Record
+    label: str
+
+    @property
+    def id(self) -> str:
+        """Of its arm."""
+        return self.record["arm"]
+
+    @property
+    def name(self) -> str:
+        """In messages."""
+        return f"{self.id} trial {self.label}"
+
+    @property
+    def kind(self) -> Kind:
+        """Of its study."""
+        return kind_of(self.record)
+
+    @cached_property
+    def task(self) -> Any:
+        """What trains it alone."""
+        return self.kind.task_of(self.record, self.label)
+
+    @property
+    def results(self) -> Results:
+        """What the record says of it."""
+        return next(trial for trial in self.record["trials"] if trial["label"] == self.label)
+
+    @property
+    def seconds(self) -> float:
+        """What it took; a network of the image sweep: its share of the program."""
+        spent = self.results.get("seconds", 0.0)
+        return sum(spent.values()) if isinstance(spent, dict) else spent
+
+    @property
+    def weights(self) -> Path:
+        """Where its study keeps its weights beside its records, if it does."""
+        return store.folder_of(self.record["study"]) / "weights" / f"{self.id}-{self.label}.safetensors"
+
+    def other_processor(self) -> str:
+        """What to say where this machine rounds otherwise than the one that made the record; nothing where it has the
+        same kind of processor (old records do not tell its generation)."""
+        was, here = self.record["provenance"]["machine"], provenance.machine()
+        if all(was.get(key) in (None, here[key]) for key in PROCESSOR):
+            return ""
+        then, now = (" ".join(str(machine[key]) for key in PROCESSOR if machine.get(key)) for machine in (was, here))
+        return f"was trained on {then}; here is {now}, on which training gives other bits"
+
+    def check_here(self) -> None:
+        """``ActlabError`` where it cannot be trained here at all: no GPU, one process in place of several, own parts
+        that are not loaded, other data or none."""
+        record, config = self.record, self.record["config"]
+        device = str(config.get("recipe", {}).get("device", "cpu"))
+        if device.startswith("cuda") and not torch.cuda.is_available():
+            raise RecordError(f"{self.id} was trained on {device}, which is not here")
+        if (processes := record["provenance"].get("processes", 1)) > 1:
+            raise RecordError(f"{self.id} was trained by {processes} processes together: one process has other bits")
+        named = {"activation": record["activation"], "model": record["model_name"]}
+        for kind, planned in config.get("parts", {}).items():
+            if kind in named:
+                find_part(kind, named[kind], planned)
+        self.check_data()
+
+    def check_data(self) -> None:
+        """``RecordError`` where the record was made on other data than is here."""
+        data = self.record["provenance"]["data"]
+        for name, value in self.kind.data(self.task).items():
+            if name in HASHES and data.get(name) != value:
+                raise RecordError(
+                    f"{self.id} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
+                )
+
+
+def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTrial:
+    """One trial of a record, the first unless a label or seed names another; ``BadInput`` lists the labels if it has
+    none of that name, ``RecordError``: it has no trials."""
+    kind_of(record)
+    labels = [trial["label"] for trial in record["trials"]]
+    label = labels[0] if label is None else str(label)
+    if label not in labels:
+        raise BadInput(f"{record['arm']} has no trial {label!r}: known are {', '.join(labels)}")
+    return RecordedTrial(record, label)
 
 
 def load_model(record: Path | str | store.Record, seed: int | str | None = None, anyway: bool = False) -> LanguageModel:
@@ -42,36 +135,32 @@ def load_model(record: Path | str | store.Record, seed: int | str | None = None,
         RecordError: trained again here it has, or would have, other weights than recorded.
     """
     content = record if isinstance(record, dict) else store.load(find(record))
-    model, note = kept_model(content, seed, anyway)
+    model, note = kept_model(trial_of(content, seed), anyway)
     if note:
         logging.getLogger("actlab").warning("%s", note)
     return model
 
 
-def kept_model(
-    record: store.Record, seed: int | str | None = None, anyway: bool = False, report: Report | None = None
-) -> tuple[LanguageModel, str]:
+def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None = None) -> tuple[LanguageModel, str]:
     """As ``load_model``; a note whose weights these are, where they are not the recorded ones, bit for bit. ``report``
     hears of a training."""
-    if (kind := kind_of(record)).name == "mnist":
-        raise BadInput(f"{record['arm']}: a record of kind {record['kind']!r} keeps no weights")
-    label = record["trials"][0]["label"] if seed is None else str(seed)
-    task, name = specification(record, label), f"{record['study']}/{record['arm']} trial {label}"
-    recorded = results_of(record, label)
+    record, kind, recorded, name = trial.record, trial.kind, trial.results, trial.name
+    if kind.name == "mnist":
+        raise BadInput(f"{trial.id}: a record of kind {record['kind']!r} keeps no weights")
     if recorded["status"] != "done":
-        raise BadInput(f"{record['arm']} trial {label} is {recorded['status']}: it left no model")
-    check_data(task, record)
-    wanted, path = recorded["weights_sha256"], weights_file(record, label)
+        raise BadInput(f"{name} is {recorded['status']}: it left no model")
+    trial.check_data()
+    task, wanted = trial.task, recorded["weights_sha256"]
     origin = record["provenance"] if kind.cached(task, record["provenance"]).exists() else None
-    if origin is None and path.exists():
-        tensors, about = checkpoint.read_tensors(path)
+    if origin is None and trial.weights.exists():
+        tensors, about = checkpoint.read_tensors(trial.weights)
         if weights_sha256(model := kind.trained(task, tensors)) != about["weights_sha256"]:
-            raise RecordError(f"{path} does not hold the weights that it names")
+            raise RecordError(f"{trial.weights} does not hold the weights that it names")
         return model, "" if about["weights_sha256"] == wanted else f"{name}: {about['note']}"
     if origin is None:
-        check_here(record, task)
-        if not anyway and (other := other_processor(record)):
-            raise RecordError(f"{name} {other}; it takes about {seconds_of(recorded):.0f} s to train again: {WAY_OUT}")
+        trial.check_here()
+        if not anyway and (other := trial.other_processor()):
+            raise RecordError(f"{name} {other}; it takes about {trial.seconds:.0f} s to train again: {WAY_OUT}")
         if failed := why(run_trial(task, report)):
             raise RecordError(f"trained again it failed: {failed}")
     model = kind.trained(task, kind.tensors(task, origin=origin))
@@ -84,66 +173,3 @@ def kept_model(
 
 
 WAY_OUT = "--anyway (load_model(..., anyway=True)) does so and marks the result"
-
-
-def weights_file(record: store.Record, label: str) -> Path:
-    """Where a study keeps the weights of a trial beside its records, if it does."""
-    return store.folder_of(record["study"]) / "weights" / f"{record['arm']}-{label}.safetensors"
-
-
-def other_processor(record: store.Record) -> str:
-    """What to say where this machine rounds otherwise than the one that made the record; nothing where it has the same
-    kind of processor (old records do not tell its generation)."""
-    was, here = record["provenance"]["machine"], provenance.machine()
-    if all(was.get(key) in (None, here[key]) for key in PROCESSOR):
-        return ""
-    then, now = (" ".join(str(machine[key]) for key in PROCESSOR if machine.get(key)) for machine in (was, here))
-    return f"was trained on {then}; here is {now}, on which training gives other bits"
-
-
-HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")
-"""What identifies the data of a record."""
-
-
-def specification(record: store.Record, label: str) -> Any:
-    """The recorded trial's specification; ``BadInput`` lists the labels if it has none of that name."""
-    labels = [trial["label"] for trial in record.get("trials", [])]
-    if label not in labels:
-        raise BadInput(f"{record.get('arm', 'the record')} has no trial {label!r}: known are {', '.join(labels)}")
-    return kind_of(record).task_of(record, label)
-
-
-def results_of(record: store.Record, label: str) -> Results:
-    """What a record says of its trial of that label."""
-    return next(trial for trial in record["trials"] if trial["label"] == label)
-
-
-def seconds_of(trial: Mapping[str, Any]) -> float:
-    """What it took; a network of the image sweep: its share of the program."""
-    spent = trial.get("seconds", 0.0)
-    return sum(spent.values()) if isinstance(spent, dict) else spent
-
-
-def check_here(record: store.Record, task: Any) -> None:
-    """``ActlabError`` where the recorded trial cannot be trained here at all: no GPU, one process in place of several,
-    own parts that are not loaded, other data or none."""
-    device = str(record["config"].get("recipe", {}).get("device", "cpu"))
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise RecordError(f"{record['arm']} was trained on {device}, which is not here")
-    if (processes := record["provenance"].get("processes", 1)) > 1:
-        raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
-    named = {"activation": record["activation"], "model": record["model_name"]}
-    for kind, planned in record["config"].get("parts", {}).items():
-        if kind in named:
-            find_part(kind, named[kind], planned)
-    check_data(task, record)
-
-
-def check_data(task: Any, record: store.Record) -> None:
-    """``RecordError`` where the record was made on other data than is here."""
-    data = record["provenance"]["data"]
-    for name, value in kind_of(task).data(task).items():
-        if name in HASHES and data.get(name) != value:
-            raise RecordError(
-                f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
-            )

@@ -2,7 +2,6 @@
 tensorboard`). Decides nothing."""
 
 import math
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, check_name
 from actlab.records import store
 
 
@@ -51,8 +50,8 @@ Watch = Callable[[Event], None]
 
 class StudyDisplay:
     """A context in which ``watch`` shows a study's events: on a terminal one line for the whole and one for each trial
-    in training; elsewhere a line every minute (``every`` seconds). Everywhere one line an arm, and one for a trial
-    that did not end well."""
+    in training; elsewhere a line every minute (``every`` seconds) in which something is heard. Everywhere one line an
+    arm, and one for a trial that did not end well."""
 
     def __init__(self, console: Console, every: float = 60.0) -> None:
         self.console, self.every = console, every
@@ -67,22 +66,14 @@ class StudyDisplay:
         self.whole = self.progress.add_task("trials", total=None, note="", visible=False)
         self.running: dict[tuple[str, str], TaskID] = {}
         self.total = self.cached = self.trained = 0
-        self.since, self._over = time.monotonic(), threading.Event()
+        self.since = self.told = time.monotonic()
 
     def __enter__(self) -> "StudyDisplay":
         self.progress.start()
-        if not self.console.is_terminal:
-            threading.Thread(target=self._tell_often, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
         self.progress.stop()
-
-    def _tell_often(self) -> None:
-        while not self._over.wait(self.every):
-            if self.total:
-                self.console.print(self.how_far())
 
     def how_far(self) -> str:
         """``5 of 12 trials trained, 2 running, about 3 min left``: by what was trained since the start."""
@@ -117,6 +108,9 @@ class StudyDisplay:
             self.console.print(event.note)
         elif event.record is not None:
             self.console.print(f"{event.arm.id}: {_summary(event.record)}")
+        if self.total and not self.console.is_terminal and time.monotonic() - self.told > self.every:
+            self.told = time.monotonic()
+            self.console.print(self.how_far())
 
 
 def in_time(seconds: float) -> str:
@@ -161,8 +155,7 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
     if not name:
         yield also
         return
-    if name != "tensorboard":
-        raise UnknownName("tracker", name, ["tensorboard"], "--track")
+    check_name("tracker", name, ["tensorboard"], "--track")
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

@@ -19,9 +19,8 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, check_name
 from actlab.records import arm_results, settings, store, tables
 from actlab.study import provenance
-from actlab.study.kinds import kind_of
 from actlab.study.kinds.kind import Report
-from actlab.study.load_model import check_here, results_of, seconds_of, specification
+from actlab.study.load_model import RecordedTrial
 from actlab.study.progress import Event, Watch, why
 from actlab.study.trial import train_afresh
 from actlab.study.workers.pool import run_tasks
@@ -37,21 +36,6 @@ AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class Task:
-    """One recorded trial to be trained again."""
-
-    path: Path
-    id: str
-    """Of the arm."""
-    study: str
-    label: str
-    seconds: float
-    """What it took when it was recorded."""
-    trial: Any
-    """Its specification."""
-
-
-@dataclass(frozen=True)
 class Replay:
     """Outcome of one replay."""
 
@@ -63,20 +47,13 @@ class Replay:
     that trains are the same."""
 
 
-def task_of(path: Path, label: str | None = None) -> Task:
-    """One trial of a record, the first unless ``label`` names another."""
-    record = store.load(path)
-    kind_of(record)
-    return _task(path, record, label or record["trials"][0]["label"])
-
-
-def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
+def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedTrial]:
     """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
     ``label``: with this label."""
     if study:
         check_name("study", study, tables.studies(), str(paths.results()))
     return [
-        _task(path, record, trial["label"])
+        RecordedTrial(record, trial["label"])
         for name in ([study] if study else tables.studies())
         for path in sorted(store.folder_of(name).glob("*.json"))
         if settings.kind_of(record := store.load(path))
@@ -85,63 +62,59 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
     ]
 
 
-def _task(path: Path, record: store.Record, label: str) -> Task:
-    seconds = seconds_of(results_of(record, label))
-    return Task(path.resolve(), record["arm"], record["study"], label, seconds, specification(record, label))
-
-
-def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minutes: float = math.inf) -> list[Task]:
+def sample(
+    trials: Sequence[RecordedTrial], size: int | None = None, seed: int = 0, minutes: float = math.inf
+) -> list[RecordedTrial]:
     """``size`` trials at random (all of them unless given), the studies taking turns so that none is left out for its
     size.
 
     ``minutes`` leaves out trials whose recorded training took longer: the sample then says nothing about those.
     """
-    short = [task for task in tasks if task.seconds <= 60 * minutes]
+    queues: dict[str, list[RecordedTrial]] = {}
+    for trial in trials:
+        if trial.seconds <= 60 * minutes:
+            queues.setdefault(trial.record["study"], []).append(trial)
     draw = random.Random(seed)
-    queues = [[task for task in short if task.study == study] for study in dict.fromkeys(task.study for task in short)]
-    for queue in queues:
+    for queue in queues.values():
         draw.shuffle(queue)
-    return [task for turn in zip_longest(*queues) for task in turn if task][:size]
+    return [trial for turn in zip_longest(*queues.values()) for trial in turn if trial][:size]
 
 
-def possible(tasks: Sequence[Task], size: int | None = None) -> tuple[list[Task], list[str]]:
+def possible(trials: Sequence[RecordedTrial], size: int | None = None) -> tuple[list[RecordedTrial], list[str]]:
     """(the first ``size`` trials that can be trained here, all of them unless given; a sentence for each reason for
     which those before the last of them cannot)."""
-    trainable: list[Task] = []
+    trainable: list[RecordedTrial] = []
     reasons = Counter[str]()
-    for task in tasks:
+    for trial in trials:
         if len(trainable) == size:
             break
         try:
             with no_download():
-                check_here(store.load(task.path), task.trial)
-            trainable.append(task)
+                trial.check_here()
+            trainable.append(trial)
         except ActlabError as error:
-            reasons[str(error).replace(task.id, "it")] += 1
+            reasons[str(error).replace(trial.id, "it")] += 1
     return trainable, [f"skipped {count} trials that cannot be trained here: {why}" for why, count in reasons.items()]
 
 
 def replay_all(
-    tasks: Sequence[Task], workers: int = 1, watch: Watch = lambda event: None, keeps: bool = False
+    trials: Sequence[RecordedTrial], workers: int = 1, watch: Watch = lambda event: None, keeps: bool = False
 ) -> Iterator[Replay]:
     """Replay trials through the pool, and yield each as it ends; ``keeps``: its history written beside the record, so
     that an interruption loses only those under way."""
     provenance.code()  # before anything can change the files that this process has loaded
-    if tasks:
-        watch(Event("start", tasks[0], total=len(tasks)))
-    for task, outcome in run_tasks(
-        replay,
-        tasks,
-        workers,
-        lambda task, iteration, loss: watch(Event("progress", task, task.trial, iteration, loss)),
+    if trials:
+        watch(Event("start", trials[0], total=len(trials)))
+    for trial, outcome in run_tasks(
+        replay, trials, workers, lambda trial, *told: watch(Event("progress", trial, trial.task, *told))
     ):
         if keeps and outcome.record is not None:
-            keep(task, outcome.record)
-        watch(Event("trial", task, task.trial))
+            keep(outcome.record)
+        watch(Event("trial", trial, trial.task))
         yield outcome
 
 
-def replay(task: Task, report: Report | None = None) -> Replay:
+def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     """Train a recorded trial again, from nothing.
 
     The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
@@ -149,23 +122,22 @@ def replay(task: Task, report: Report | None = None) -> Replay:
     recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded; or why it
     cannot be trained here: its data is not here or is other data, or it needs a device that is not here.
     """
-    since = time.perf_counter()
+    since, record, before = time.perf_counter(), trial.record, trial.results
     try:
-        check_here(record := store.load(task.path), task.trial)
-        after, tensors = train_afresh(task.trial, report)
+        trial.check_here()
+        after, tensors = train_afresh(trial.task, report)
     except ActlabError as error:
-        return Replay(f"{task.id} trial {task.label}: not replayed: {error}")
+        return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
     if "trials" in after:
         (after,) = after["trials"].values()
-    before = results_of(record, task.label)
     differs, changed = differing(before, after), _changed(record)
     failed = after["status"] == "failed"
     outcome: store.Record = {
         "kind": "replay",
         "study": record["study"],
-        "arm": record["arm"],
-        "trial": task.label,
+        "arm": trial.id,
+        "trial": trial.label,
         "record_checksum": record["checksum"],
         "equal": not differs,
         "compared": sorted(bits_of(before)),
@@ -176,30 +148,29 @@ def replay(task: Task, report: Report | None = None) -> Replay:
     }
     if not failed:
         outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
-        outcome["total_variation"] = far_apart(task.trial, record, tensors) if differs else 0.0
+        outcome["total_variation"] = far_apart(trial, tensors) if differs else 0.0
     verdict = f"FAILED: {why(after)}" if failed else _verdict(outcome, record)
-    sentence = f"{record['arm']} trial {task.label}: {verdict}"
-    return Replay(sentence, outcome, wrong=failed or bool(differs and not changed))
+    return Replay(f"{trial.name}: {verdict}", outcome, wrong=failed or bool(differs and not changed))
 
 
-def keep(task: Task, outcome: store.Record) -> Path:
+def keep(outcome: store.Record) -> Path:
     """Add a replay to the history of its record: a file of its own, never changed, in ``replays/ARM/`` beside the
     record."""
     moment = outcome["provenance"]["date"].replace(":", "").replace("-", "")[:15]
-    name = f"{task.label}-{moment}-{store.checksum(outcome)[:8]}.json"
-    return store.save(store.replays_of(task.path) / name, outcome)
+    name = f"{outcome['trial']}-{moment}-{store.checksum(outcome)[:8]}.json"
+    return store.save(store.replays_of(store.path_of(outcome["study"], outcome["arm"])) / name, outcome)
 
 
-def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) -> float | None:
+def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | None:
     """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
     on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
     the cache any more."""
-    kind = kind_of(task)
-    path = kind.cached(task, record["provenance"])
+    kind, task = trial.kind, trial.task
+    path = kind.cached(task, trial.record["provenance"])
     if not tensors or not path.exists():
         return None
     kept, ended = checkpoint.read_tensors(path, nameless=True)
-    if ended["weights_sha256"] != results_of(record, task.label)["weights_sha256"]:
+    if ended["weights_sha256"] != trial.results["weights_sha256"]:
         return None
     models = [kind.trained(task, own).to(task.recipe.device) for own in (kept, tensors)]
     windows, rows = kind.compared_on(task), []

@@ -30,26 +30,31 @@ Tasks = Mapping[Any, Sequence[Any]]
 
 @dataclass(frozen=True)
 class StudyRecords:
-    """The records of a study in the order of its arms; ``None`` where an arm has none."""
+    """The records of a study by its arms, in their order."""
 
-    arms: list[Any]
-    records: list[store.Record | None]
+    found: dict[Any, store.Record | None]
+    """``None`` where an arm has none."""
+
+    @property
+    def arms(self) -> list[Any]:
+        """All of them."""
+        return [*self.found]
 
     @property
     def present(self) -> list[store.Record]:
         """The records that there are."""
-        return [record for record in self.records if record is not None]
+        return [record for record in self.found.values() if record is not None]
 
     @property
     def missing(self) -> list[Any]:
         """The arms without a record."""
-        return [arm for arm, record in zip(self.arms, self.records, strict=True) if record is None]
+        return [arm for arm, record in self.found.items() if record is None]
 
     @property
     def failed(self) -> list[tuple[Any, dict[str, Any]]]:
         """Arms and those of their trials that raised, with the results that say so."""
-        pairs = zip(self.arms, self.records, strict=True)
-        return [(arm, t) for arm, record in pairs if record for t in record["trials"] if t["status"] == "failed"]
+        arms = self.found.items()
+        return [(arm, t) for arm, record in arms if record for t in record["trials"] if t["status"] == "failed"]
 
 
 def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
@@ -72,8 +77,7 @@ def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
 
 def load(params: StudyParams) -> StudyRecords:
     """What is recorded of a study; trains nothing."""
-    planned = kind_of(params).plan(params)
-    return StudyRecords(planned, [recorded(arm) for arm in planned])
+    return StudyRecords({arm: recorded(arm) for arm in kind_of(params).plan(params)})
 
 
 def run(
@@ -109,14 +113,14 @@ def run(
     if note := kind.prepare(params, study.missing):
         watch(Event("note", study.missing[0], note=note))
     while True:
-        records = dict(zip(study.arms, study.records, strict=True))
+        records = dict(study.found)
         needs = kind.tasks(params, study.missing)
         trained = _train(kind, needs, workers, watch, scheduler)
         for arm, record in chain(records.items(), _complete(kind, needs, trained)):
             if record is not None:
                 records[arm] = record
                 watch(Event("arm", arm, record=record))
-        done, study = StudyRecords(study.arms, list(records.values())), load(params)
+        done, study = StudyRecords(records), load(params)
         if done.failed or not study.missing:
             return done if done.failed else study
 
@@ -148,7 +152,7 @@ def _train(kind: Kind, needs: Tasks, workers: int, tell: Watch, scheduler: str) 
         run_trial,
         tasks,
         workers,
-        lambda task, iteration, loss: tell(Event("progress", owner[task], task, iteration, loss)),
+        lambda task, *told: tell(Event("progress", owner[task], task, *told)),
         scheduler=scheduler,
         gpu=any(kind.device(task) != "cpu" for task in tasks),
     ):

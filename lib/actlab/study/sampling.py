@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import torch
 from torch import Tensor
@@ -15,7 +14,7 @@ from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import dataset_of
-from actlab.study.load_model import kept_model, specification
+from actlab.study.load_model import kept_model, trial_of
 from actlab.study.progress import Event, Watch
 from actlab.trainers.seeds import generator
 
@@ -70,10 +69,9 @@ def written(
         corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
     except BadInput as error:
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
-    texts, notes, arm = dict[str, str](), dict[str, str](), SimpleNamespace(id=record["arm"])
-    for label in dict.fromkeys(record["trials"][0]["label"] if seed is None else str(seed) for seed in seeds):
-        task = specification(record, label)
-        model, note = kept_model(record, label, anyway, lambda *at, task=task: watch(Event("progress", arm, task, *at)))
+    texts, notes = dict[str, str](), dict[str, str]()
+    for label, trial in {trial.label: trial for trial in (trial_of(record, seed) for seed in seeds)}.items():
+        model, note = kept_model(trial, anyway, lambda *at, of=trial: watch(Event("progress", of, of.task, *at)))
         texts[label] = sample(model, corpus, prompt, length, draw)
         notes |= {label: note} if note else {}
     kept_of = {name: record[name] for name in ("study", "arm", "model_name", "activation")}

@@ -119,7 +119,7 @@ def _pace(task: Any) -> Pace:
     fill the time. A step of many seconds is timed with one sequence in place of the batch."""
     batch = getattr(task.recipe, "batch_size", 1)
     for _ in range(2):
-        step, window = _timed(task, 1, 1, {"batch_size": 1} if batch > 1 else {})
+        step, window = _timed(task, 1, 1, **{"batch_size": 1} if batch > 1 else {})
     if batch * step > SLOW:
         return batch * step, window
     steps = 1
@@ -129,7 +129,7 @@ def _pace(task: Any) -> Pace:
     return step, window
 
 
-def _timed(task: Any, steps: int, windows: int, smaller: dict[str, Any] = {}) -> Pace:  # noqa: B006
+def _timed(task: Any, steps: int, windows: int, **smaller: int) -> Pace:
     """Of so many steps, with evaluations of so many windows."""
     small = {name: windows for name in ("validation_windows", "prediction_windows") if hasattr(task, name)}
     recipe = replace(task.recipe, iterations=steps, evaluate_every=steps, **smaller)

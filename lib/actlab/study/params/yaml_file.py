@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import ValidationError, model_validator
 
-from actlab.errors import LIMITS, BadInput, UnknownName, brief
+from actlab.errors import LIMITS, BadInput, brief, check_name
 from actlab.files import parse_yaml, read_bytes
 from actlab.study.params.field_types import BEFORE, Plugins, Seed, StudyName, Trials
 from actlab.study.params.plan import Checked
@@ -45,8 +45,7 @@ class StudyParams(Checked):
             BadInput: with every field that is wrong, what it was given and what is allowed.
         """
         for key in values:
-            if key not in cls.model_fields:
-                raise UnknownName("parameter", key, cls.model_fields, where)
+            check_name("parameter", key, cls.model_fields, where)
         try:
             if values.get("plugins"):  # none of them runs for a file that is wrong otherwise
                 cls.model_validate(values, context=BEFORE)

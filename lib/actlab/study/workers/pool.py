@@ -142,8 +142,6 @@ def _begin(number: int, outbox: Any, settings: dict[str, str]) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     Thread(target=lambda: (wait_for([parent.sentinel]), os._exit(1)), daemon=True).start()
-    for name in [name for name in os.environ if name.startswith("ACTLAB_")]:
-        del os.environ[name]
     os.environ.update({**settings, **startup.ONE_THREAD})
     if torch.cuda.is_available():
         torch.cuda.set_device(number % torch.cuda.device_count())
