@@ -59,7 +59,7 @@ MOST_ENTRIES, LONGEST, TOKENS = 20, 301, 101_765
 """Of the package: entries at its root, lines of a file, tokens without
 comments, docstrings and layout. The last is what is reached: lower it with every smaller house, never raise it without
 saying why."""
-TOKENS_OF_TESTS = 94_456
+TOKENS_OF_TESTS = 94_370
 """Of ``tests/``, counted and kept in the same way; 99,000 before every command of every page was typed and
 three pictures of the explorer were tested."""
 LAYOUT = {

@@ -5,9 +5,9 @@ import subprocess
 
 
 def git(folder, *arguments, date="2026-01-01T12:00:00+00:00"):
-    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
-    environment = {**os.environ, **who, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "init.defaultBranch=main", *arguments]
+    own = ("core.hooksPath=/dev/null", "init.defaultBranch=main", "user.name=a", "user.email=a@b")
+    command = ["git", *(word for setting in own for word in ("-c", setting)), *arguments]
+    environment = {**os.environ, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
 
 
