@@ -22,8 +22,8 @@ from actlab.errors import BadInput
 from actlab.figures.style import as_html, keep, svg, words_alone
 
 PAGES = """
-- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}
-- {page: studies/tiny-blue, notebook: tiny, params: {model: blue}, reads: [results/colours]}
+- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [colours]}
+- {page: studies/tiny-blue, notebook: tiny, params: {model: blue}, reads: [colours]}
 - page: studies/alone
   notebook: tiny
   params: {model: green}
@@ -140,7 +140,7 @@ WRONG = yaml.safe_load(r"""
 "- {page: x, notebook: tiny}": 0.page\s+String should match pattern
 "- {page: studies/x, notebook: none}": there is no notebooks/none.ipynb
 "- {page: studies/x, notebook: tiny, file: params/none.yaml}": there is no params/none.yaml
-"- {page: studies/x, notebook: tiny, reads: [claims.csv]}": there is no claims.csv
+"- {page: studies/x, notebook: tiny, files: [claims.csv]}": there is no claims.csv
 "[{page: studies/x, notebook: tiny}, {page: studies/x, notebook: tiny}]": "names a page twice: studies/x"
 """)
 

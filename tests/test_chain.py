@@ -33,7 +33,7 @@ PAGES = """
   notebook: repro
   file: params/chain.yaml
   params: {train_missing: false}
-  reads: [results/chain-quick]
+  reads: [chain-quick]
 """
 
 

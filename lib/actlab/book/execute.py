@@ -46,7 +46,7 @@ def execute_stale(root: Path = paths.ROOT) -> list[Path]:
             if new := page.changed():
                 print(f"{page.name} is to be executed: new {', '.join(new)}", flush=True)
                 stale.append(page)
-        stale.sort(key=lambda page: -sum(path.stat().st_size for _, path in page.files()))  # the longest first
+        stale.sort(key=lambda page: -sum(path.stat().st_size for path in page.every_file()))  # the longest first
         workers, failed = int(os.environ.get(WORKERS) or os.cpu_count() or 1), []
         with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), one_thread) as pool:
             made = {pool.submit(make, page): page.name for page in stale}
@@ -76,8 +76,8 @@ def make(page: Page) -> None:
     inputs, work = page.inputs(), paths.cache() / "book" / f"{Path(page.name).name}.ipynb"
     work.parent.mkdir(parents=True, exist_ok=True)
     os.environ.pop(store.READS, None)
-    if page.studies is not None:
-        os.environ[store.READS] = " ".join(page.studies)
+    if "*" not in page.reads:
+        os.environ[store.READS] = " ".join(page.reads)
     try:
         notebook = _execute(page, work)
         for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML

@@ -50,7 +50,7 @@ def text(page: Page | None) -> str:
     line = f"Written by actlab {__version__} from {commit()}; {versions}"
     if not (page and page.reads):
         return f"{line}."
-    days = sorted(filter(None, (day(path) for _, path in page.files() if path.suffix == ".json")))
+    days = sorted(filter(None, (day(path) for path in page.every_file() if path.suffix == ".json")))
     made = f", made from {days[0]} to {days[-1]}" if days else ""
     return f"{line}; records: {len(days)}{made}."
 

@@ -3,9 +3,10 @@ is stale. Executes nothing."""
 
 import hashlib
 import json
+import os
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -34,6 +35,7 @@ class Page(BaseModel):
     file: str | None = None
     params: dict[str, Any] = {}
     reads: list[str] = []
+    files: list[str] = []
     _root: Path = PrivateAttr()
 
     def model_post_init(self, root: Path) -> None:
@@ -42,8 +44,7 @@ class Page(BaseModel):
 
     @model_validator(mode="after")
     def _sources_exist(self) -> Self:
-        files = [read for read in self.reads if Path(read).parts[0] != "results"]
-        for place in (self.source, *(self._root / name for name in (self.file, *files) if name)):
+        for place in (self.source, *(self._root / name for name in (self.file, *self.files) if name)):
             if not place.exists():
                 raise ValueError(f"there is no {place.relative_to(self._root)}")
         return self
@@ -65,28 +66,17 @@ class Page(BaseModel):
         found.pop("kind", None)
         return found
 
-    @property
-    def studies(self) -> list[str] | None:
-        """The studies that it reads; ``None``: all of them."""
-        found = [Path(read).parts for read in self.reads if Path(read).parts[0] == "results"]
-        return None if ("results",) in found else [parts[1] for parts in found]
-
-    def files(self) -> Iterator[tuple[str, Path]]:
-        """Every file below what the page reads, with the name under which it is read; a study without records has
-        none. ``ACTLAB_RESULTS`` moves ``results/``."""
-        for read in self.reads:
-            moved = Path(read).parts[0] == "results"
-            place = paths.results() / Path(read).relative_to("results") if moved else self._root / read
-            for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
-                if file.is_file() and not file.name.startswith("."):
-                    yield f"{read}/{file.relative_to(place).as_posix()}", file
+    def every_file(self) -> list[Path]:
+        """All that the page reads: what lies in its studies' folders, and its files."""
+        found = [file for study in self.reads for file in sorted(paths.results().glob(f"{study}/**/[!.]*"))]
+        return [file for file in (*found, *(self._root / name for name in self.files)) if file.is_file()]
 
     def inputs(self) -> dict[str, str]:
         """Hash of everything that the page depends on, by kind."""
         return {
-            "notebook": contents([("", self.source)]),
+            "notebook": contents([self.source], self._root),
             "parameters": store.digest(self.values),
-            "records": contents(self.files()),
+            "records": contents(self.every_file(), paths.results()),
             "software": software(),
         }
 
@@ -99,9 +89,11 @@ class Page(BaseModel):
         return [kind for kind, value in self.inputs().items() if made_from.get(kind) != value]
 
 
-def contents(files: Iterable[tuple[str, Path]]) -> str:
-    """sha256 over names and contents."""
-    return store.digest([(name, hashlib.sha256(path.read_bytes()).hexdigest()) for name, path in files])
+def contents(files: Iterable[Path], root: Path) -> str:
+    """sha256 over their places, seen from a folder, and contents."""
+    return store.digest(
+        [(os.path.relpath(file, root), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
+    )
 
 
 @cache
@@ -109,9 +101,7 @@ def software() -> str:
     """Hash of the packages' files, of Python and of every installed package."""
     sources = sorted(path for path in LIBRARY.glob("actlab*/**/*") if path.is_file() and path.suffix != ".pyc")
     installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
-    return store.digest(
-        [contents((str(path.relative_to(LIBRARY)), path) for path in sources), platform.python_version(), installed]
-    )
+    return store.digest([contents(sources, LIBRARY), platform.python_version(), installed])
 
 
 def load_pages(root: Path = paths.ROOT) -> list[Page]:
