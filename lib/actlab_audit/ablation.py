@@ -14,7 +14,7 @@ from actlab.records.labels import words
 from actlab.records.store import load_study
 from actlab_audit import numbers
 from actlab_audit.evidence import recorded
-from actlab_audit.verdicts import Between, Estimate, Finding, absent, decided, excludes, measured, signed
+from actlab_audit.verdicts import Between, Estimate, Finding, absent, bracketed, decided, excludes, measured
 
 ARM = ["optimizer", "symmetry", "activation"]
 PRELU = "random_prelu"
@@ -82,7 +82,7 @@ def effects(runs: pd.DataFrame) -> Finding:
     """S20: signs of the four gains at the published size; below it, ours beside what single batches can resolve."""
     found = actlab.means(gains(runs).query("activation == @PRELU"), "gain", "optimizer").set_index("optimizer")
     found = found.reindex(numbers.prelu_losses).query("n > 0")
-    said = "; ".join(f"{words(optimizer)} {signed(e)}" for optimizer, e in found.iterrows()) or "no pair of arms yet"
+    said = "; ".join(f"{words(optimizer)} {bracketed(e)}" for optimizer, e in found.iterrows()) or "no pair of arms yet"
     own = [record for record in load_study(runs["study"].iloc[0]) if record["arm"] in {*runs["record"]}]
     done = [t["analyses"]["batch_losses"] for record in own for t in record["trials"] if t["status"] == "done"]
     if spreads := [np.std(losses, ddof=1) for losses in done if len(losses) > 1]:
@@ -98,7 +98,7 @@ def prelu_contributes(runs: pd.DataFrame) -> Finding:
     found = interaction(runs)
     if math.isnan(found["low"]):
         return absent("not all arms have two seeds")
-    said = f"effect of bQ+bV under PReLU minus that under GELU: {signed(found)} nats, n = {found['n']:.0f}"
+    said = f"effect of bQ+bV under PReLU minus that under GELU: {bracketed(found)} nats, n = {found['n']:.0f}"
     said = f"{said}, at {_scale(runs)}"
     if not excludes(found, 0) or not _as_published(runs):
         return absent(f"{said}: {'of another size and budget' if excludes(found, 0) else 'undecided'}")

@@ -55,18 +55,14 @@ def claims() -> pd.DataFrame:
 def judge() -> pd.DataFrame:
     """The claims with their findings, by id."""
     evidence = {"mnist": [mnist.read()], "ablation": [*map(ablation.read, ABLATIONS)], "models": [gather()]}
-    found = {}
+    twins = {id: ", ".join(sorted({*group} - {id})) for group in parts()["twins"] for id in group}
+    rows = {}
     for claim in claims().itertuples():
         each = [finding(claim, read) for read in evidence[claim.reads]]
-        found[claim.id] = vars(next((one for one in each if one.verdict != "not run"), each[-1]))
-    judged = claims()[TOLD].join(pd.DataFrame.from_dict(found, orient="index"))
-    same = {id: ", ".join(sorted({*group} - {id})) for group in parts()["twins"] for id in group}
-    about = [
-        {"rule": full_rule(claim), "changed": dated(claim.id, row), "twins": same.get(claim.id, "")}
-        for claim, row in zip(claims().itertuples(), judged.itertuples(), strict=True)
-    ]
-    about = pd.DataFrame(about, judged.index)
-    return judged.assign(**about)
+        found = next((one for one in each if one.verdict != "not run"), each[-1])
+        about = {"rule": full_rule(claim), "changed": dated(claim.id, found), "twins": twins.get(claim.id, "")}
+        rows[claim.id] = {name: getattr(claim, name) for name in TOLD} | vars(found) | about
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def finding(claim: Any, evidence: pd.DataFrame | None) -> Finding:
@@ -93,7 +89,7 @@ def full_rule(claim: Any) -> str:
     return claim.why + "".join(added[name].format(text) for name, text in said.items())
 
 
-def dated(id: str, found: Any) -> str:
+def dated(id: str, found: Finding) -> str:
     """When the row's rule last changed, or what all share, and whether the records that its finding read were there."""
     changed = max(date for date, ids in parts()["changed"].items() if {id, "shared"} & {*ids})
     if not found.since:

@@ -8,7 +8,7 @@ import pandas as pd
 import actlab
 from actlab.records.defect_names import DOUBLED
 from actlab_audit.evidence import joined, recorded
-from actlab_audit.verdicts import Finding, absent, decided, signed
+from actlab_audit.verdicts import Finding, absent, bracketed, decided
 
 STUDY, LONGER = "mnist", "mnist-epochs"
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
@@ -33,7 +33,7 @@ def _over_relu(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     found = actlab.contrasts(runs.query(PUBLISHED).sort_values("hidden"), "val_accuracy", "hidden", "network")
     wide, fair = (found[found["network"] == network] for network in (EQUAL_WIDTH, EQUAL_PARAMETERS))
     wide_said, fair_said = (
-        ", ".join(f"h={e['hidden']:g}: {signed(e, 1)}" for _, e in rows.iterrows()) for rows in (wide, fair)
+        ", ".join(f"h={e['hidden']:g}: {bracketed(e, '+.1f')}" for _, e in rows.iterrows()) for rows in (wide, fair)
     )
     said = f"points over ReLU, equal width (the study's own arms) {wide_said}; equal parameters {fair_said}"
     return wide, fair, said

@@ -187,7 +187,7 @@ def number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Seque
     ours = combined(arms, metric, FORMULAS[of])
     ours = positive(ours) if of in QUOTIENTS else ours
     span = expected(ours, trials) if trials else Between(ours["low"], ours["high"])
-    said = measured(positive(ours), 2) if trials else measured(ours)
+    said = measured(positive(ours), ".2f") if trials else measured(ours)
     answer = within(span, Between(*published))
     undecided = of in QUOTIENTS and answer == "too wide" and span.low <= 1 <= span.high
     return None if undecided else answer, f"{what}: {said}"

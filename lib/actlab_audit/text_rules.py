@@ -50,9 +50,12 @@ def _spread(**values: Any) -> float:
 
 def _trials(effect: float, power: float) -> int:
     """How many an arm show a difference of so many standard deviations with this power (two-sided t test, 5%)."""
-    n = np.arange(2, 1000)
-    reached = stats.ncf.sf(stats.f.isf(0.05, 1, 2 * n - 2), 1, 2 * n - 2, effect**2 * n / 2) >= power
-    return int(n[reached][0])
+    enough = (
+        n
+        for n in range(2, 1000)
+        if stats.ncf.cdf(stats.f.isf(0.05, 1, 2 * n - 2), 1, 2 * n - 2, effect**2 * n / 2) <= 1 - power
+    )
+    return next(enough)
 
 
 DERIVED: dict[str, Callable[..., Any]] = {

@@ -46,17 +46,13 @@ Estimate: TypeAlias = pd.Series
 ``actlab.means`` and ``actlab.contrasts`` give it."""
 
 
-def signed(ours: Estimate, digits: int = 3) -> str:
-    """A difference with its sign: ``+0.080 [+0.065, +0.094]``."""
-    return _bracketed(ours, f"+.{digits}f")
-
-
-def measured(ours: Estimate, digits: int = 3) -> str:
+def measured(ours: Estimate, form: str = ".3f") -> str:
     """``0.597 [0.590, 0.604], n = 3``."""
-    return f"{_bracketed(ours, f'.{digits}f')}, n = {ours['n']:.0f}"
+    return f"{bracketed(ours, form)}, n = {ours['n']:.0f}"
 
 
-def _bracketed(ours: Estimate, form: str) -> str:
+def bracketed(ours: Estimate, form: str = "+.3f") -> str:
+    """A difference with its sign: ``+0.080 [+0.065, +0.094]``."""
     value, low, high = ours.get("difference", ours["estimate"]), ours["low"], ours["high"]
     if math.isnan(value):
         return "no value"

@@ -6,7 +6,7 @@ import yaml
 from tests.support import grids
 
 from actlab.records.defect_names import BOTH, IGNORED, UNPAIRED
-from actlab_audit import language, rules
+from actlab_audit import language, ledger, rules
 from actlab_audit.evidence import ALIKE, MIXED
 from actlab_audit.verdicts import decided
 
@@ -51,6 +51,14 @@ def test_a_published_mean(gathered, metric, published, more, scale, verdict):
     """Of five trials of ours at 2.1 nats and 47.9%; of another scale they decide nothing, whatever they give."""
     mine = gathered(**{scale: [grids.record(losses=(2.05, 2.1, 2.15, 2.1, 2.1))]})
     assert rules.mean(mine, ["charlm"], published={metric: published}, **more).verdict == verdict
+
+
+def test_claims_are_judged_at_the_settings_that_most_arms_share(gathered):
+    """An arm that somebody adds under other settings moves no verdict."""
+    other = grids.record(losses=(9.0, 9.1, 9.2))
+    other["config"]["recipe"] |= {"iterations": 6}
+    found = gathered(lite=[other, grids.record(), grids.record(activation="gelu")])
+    assert {*found["iterations"]} == {10}
 
 
 def test_what_is_waited_for_and_what_was_read(gathered):
@@ -230,6 +238,15 @@ def test_a_reading_explains_a_number(gathered, two, one, steps, scale, verdict):
     one_set = {"artefact": "contradicted", "contradicted": "not testable"}.get(verdict, OPEN)
     assert language.one_set(made, **arguments).verdict == one_set
     assert language.one_set(made, **arguments | {"scales": ["full"]}).verdict == "not run"
+
+
+def test_a_part_of_a_study_decides_its_own_rows(gathered):
+    """charlm alone is read as published at partial scale: its rows are decided, those of other models wait."""
+    read = [reading("relu", 0.65, 0.65, scale="partial")]
+    made = gathered(partial=[grids.record(model) for model in MODELS], autopsy_partial=read)
+    rows = ledger.claims().loc[["T28", "T36", "T30", "T32"]].itertuples()
+    found = [ledger.finding(claim, made).verdict for claim in rows]
+    assert found == ["artefact", "artefact", OPEN, OPEN]
 
 
 def test_one_arm_of_a_mixed_table_has_its_coded_value(gathered):

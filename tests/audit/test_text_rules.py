@@ -59,3 +59,8 @@ def test_a_stated_count_of_parameters_holds_for_every_model_named():
     """charlm has 429,824 and nanotransformer 428,800 (``models/test_counts``)."""
     for stated, verdict in (((425e3, 435e3), "replicated"), ((429e3, 435e3), "contradicted")):
         assert texts.parameters(None, stated, "lite", ["charlm", "nanotransformer"]).verdict == verdict
+
+
+def test_trials_for_a_power():
+    """80% for differences of 1, 0.8 and 0.5 standard deviations, as tabled (Cohen 1988, two-sided, 5%)."""
+    assert [texts._trials(effect, 0.8) for effect in (1.0, 0.8, 0.5)] == [17, 26, 64]

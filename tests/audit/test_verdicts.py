@@ -93,7 +93,7 @@ def test_signs_are_those_that_are_significant_together():
 
 def test_a_measured_value_carries_its_n():
     """With its interval, or with the word that there is none; on a logarithmic scale it never reaches 0."""
-    assert measured(estimate(0.5971, 0.59, 0.604), 2) == "0.60 [0.59, 0.60], n = 3"
+    assert measured(estimate(0.5971, 0.59, 0.604), ".2f") == "0.60 [0.59, 0.60], n = 3"
     assert measured(estimate(0.5, n=2)) == "0.500 [no interval], n = 2"
     assert measured(estimate(math.nan, n=0)) == "no value, n = 0"
     wide = positive(estimate(0.04, -0.07, 0.15))

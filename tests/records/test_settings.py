@@ -5,7 +5,7 @@ import grids
 
 from actlab import report
 from actlab.explorer import catalogue as explore
-from actlab.records.settings import differing, named, usual
+from actlab.records.settings import differing, named
 from actlab.records.store import current
 from actlab.report import summary
 
@@ -72,10 +72,3 @@ def test_what_no_setting_tells_apart_has_its_hash_in_its_name():
     a["arm"], b["arm"] = "charlm-relu-aaa", "charlm-relu-bbb"
     names = differing([a, b])
     assert [named(record, names) for record in (a, b)] == ["arm=aaa", "arm=bbb"]
-
-
-def test_published_claims_are_judged_at_the_settings_that_most_arms_share():
-    """An arm that somebody adds under other settings moves no verdict; floors of other settings go with it."""
-    records = [of(), of(activation="gelu"), of(iterations=6), grids.baseline()]
-    assert usual(records) == [records[0], records[1], records[3]]
-    assert usual(records, apart=("iterations",)) == records

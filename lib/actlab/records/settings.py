@@ -130,24 +130,6 @@ def in_order(levels: Iterable[str]) -> list[str]:
     return sorted(sorted(set(levels)), key=place)  # what ties there (lr0.1, lr0.001) goes by the alphabet
 
 
-def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
-    """Of a study's records those of the settings that most of its arms share, the earliest where as many do; what is no
-    arm stays.
-
-    ``apart``: settings that may differ all the same.
-    """
-    every = list(records)
-    main = [record for record in every if kind_of(record) in MAIN]
-    names = [name for name in differing(main) if name not in apart]
-    groups: dict[str, list[Record]] = {}
-    for record in main:
-        groups.setdefault(named(record, names), []).append(record)
-    if len(groups) < 2:
-        return every
-    best = min(groups, key=lambda name: (-len(groups[name]), min(map(date_of, groups[name]))))
-    return [record for record in every if not kind_of(record) or named(record, names) == best]
-
-
 def date_of(record: Record) -> str:
     """When it was written (ISO 8601, UTC); empty where it does not say."""
     return str(record.get("provenance", {}).get("date", ""))

@@ -1,5 +1,4 @@
-"""Means with intervals over trials, of single values and of pairwise ones; rank correlation, the expected best of some
-draws.
+"""Means with intervals over trials, of single values and of pairwise ones; the expected best of some draws.
 
 Trials are independent; pairs of trials are not, for they share trials.  NaN marks a trial that is missing or diverged:
 it is left out, ``n`` says how many remain, and nothing is put in its place (the result then speaks of the trials that
@@ -9,7 +8,6 @@ finished).
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,12 +62,6 @@ def jackknifed(values: ArrayLike) -> Estimate:
     """Any statistic, from its values (1 + M,) of all M trials and without one trial each: ``estimate.summary``."""
     n, value, low, high, *_ = summary(values)
     return Estimate(value, low, high, n)
-
-
-def spearman(x: ArrayLike, y: ArrayLike) -> float:
-    """Rank correlation of (n,) values with others; NaN where one side is constant."""
-    with warnings.catch_warnings(action="ignore"):  # of the constant side
-        return float(stats.spearmanr(x, y).statistic)
 
 
 def without_replacement(count: int, k: int) -> Array:

@@ -35,20 +35,6 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
     return adjusted
 
 
-def power_two_sample(effect: float, n: int) -> float:
-    """Power at 5% of the two-sided t test of two arms with n independent trials each, a probability.
-
-    For normal values of one variance, as an F test: P(F'(1, df, lambda) > F quantile), lambda = delta^2.
-
-    Args:
-        effect: true difference of the means, in standard deviations within an arm (Cohen's d); its sign does not
-            matter.
-        n: trials per arm, at least 2.
-    """
-    degrees = 2 * n - 2
-    return float(stats.ncf.sf(stats.f.isf(ALPHA, 1, degrees), 1, degrees, effect**2 * n / 2))
-
-
 def detectable_paired(n: int, alpha: float) -> float:
     """Smallest mean difference that n shared seeds, at least 2, show with power, in standard deviations of the
     differences (dz). ``alpha``: of k comparisons under Holm the first step is at 5% / k."""
