@@ -130,8 +130,11 @@ def check() -> None:
     holds(0.06 < bound["tinylstm"] < 0.07, "(LSTM: 7)")
     took = remedies()["estimate"]
     holds(round(100 * took["averaged weights"]) == -6, "it takes off 6 points")
-    falls = took["rate that falls to 0"] / took["averaged weights"]
-    holds(0.8 < falls < 1, "A rate falling to 0 does nearly as much")
+    slower, averaged = (taken()[name].loc[""] for name in ("rate that falls to 0", "averaged weights"))
+    most = slower.mean() / averaged[slower.index].mean()  # of the same architectures
+    holds(0.7 < most < 0.9, "A rate falling to 0 does most of that")
+    tried = actlab.load("answer-decay")[0].query("activation == 'relu'").groupby("model")["seed"].nunique()
+    holds((tried == 5).all() and len(tried) == 2, "(the falling rate: two, five seeds)")
     moved = 100 * effects().query("model == 'tinylstm'")["difference"]
     holds(
         (round(moved.min(), 1), round(moved.max(), 1)) == (-3.4, 3.5),
@@ -144,8 +147,8 @@ def check() -> None:
         "the activation that takes off most at equal loss, smelu_1 in the LSTM",
     )
     holds(
-        lstm["low"] < best["difference"] < lstm["high"],
-        "there averaging takes off no more than the best activation",
+        lstm["low"] < best["difference"] < lstm["high"] and round(lstm["estimate"], 3) == -0.036,
+        "there averaging takes off 3.6, not significantly more than the best activation",
     )
     average = actlab.load_losses("answer", of="average").query("decay == 0.99").groupby(ARM).mean(numeric_only=True)
     holds((average["val_loss"] < average["single_loss"]).mean() > 0.75, "usually at lower loss")
@@ -154,26 +157,33 @@ def check() -> None:
     seed = along[along["iteration"] == bit["iterations"].max()].groupby(ARM)[TV].mean()
     share = (bit.groupby(ARM)[TV].mean() / seed).unstack()
     holds(share["relu"].min() > 0.33, "at least a third of a seed's effect under ReLU")
-    holds(share["gelu"].drop("tinylstm").max() < 0.025, "at most 2% under GELU")
+    holds(share["gelu"].drop("tinylstm").max() < 0.025, "about 2% at most under GELU")
     holds(share.loc["tinylstm", "gelu"] > 0.5, "(LSTM excepted)")
     others = share.drop(columns=["relu", "gelu"])
     within = others.min(axis=None) < 0.001 and share["relu"].min() < others.max(axis=None) < 0.9
-    holds(within, "what one bit does under the other activations varies")
+    holds(within, "What one bit does under the other activations varies")
+    more = share.loc["minigpt", ["swish", "smelu_1"]] > share.loc["minigpt", "relu"]
+    holds(more.all(), "in minigpt Swish and smelu_1 do more than ReLU")
     holds((bit.groupby(ARM).size() == 1).all(), "one pair for each network, at tuned rates")
     near = corner()
+    each = actlab.load("corner", "perturbed")[1].pivot(index=["model", "first"], columns="activation", values=TV)
+    few = (each["relu"] / each["smelu_0.3"] < 1000).sum()
+    holds((few, len(each)) == (3, 10), "(one seed in three less than a thousand)")
+    rising = near["mean"].unstack()[[0.003, 0.01, 0.03, 0.1, 0.3]].diff(axis=1).iloc[:, 1:]
+    holds((rising < 0).all(axis=None), "From a half-width of 0.003 to 0.3, the wider")
     mean, loss = (near[name].unstack() for name in ("mean", "loss"))
     holds((mean[0] / mean[0.3]).min() > 2000, "they stay thousands of times closer")
     holds((loss[0.3] - loss[0]).max().round(3) == 0.012, "at a mean loss at most 0.012 nats higher")
     holds(mean.loc["charlm", 1] > 50 * mean.loc["charlm", 0.3], "at 1 the bit grows again in charlm")
     holds([*mean.index] == ["charlm", "convlm"], "shows two of the three architectures that its plan names")
-    holds((near["n"] == 5).all(), "five seeds")
+    holds((near["n"] == 5).all(), "geometric means of five seeds")
     holds(runs.groupby(ARM)["trial"].nunique().eq(10).all() and runs["model"].nunique() == 6, "six architectures")
     holds(runs["activation"].nunique() == 6, "six activations, ten seeds")
     sizes = (runs["parameters"] / 1e6).round(1)
     holds((sizes.min(), sizes.max()) == (0.3, 0.4), "Networks of 0.3 to 0.4 million parameters")
     less, falling = map(averaging, ("remedies", "remedies-cooldown"))
     agrees = (less["p_holm"] < 0.05).all() and (less["difference"] < 0).all() and less["model"].nunique() == 2
-    holds(agrees, "agrees in the two architectures of six that are recorded so far")
+    holds(agrees, "agrees at a constant rate in the two architectures of six that are recorded so far")
     there = [*falling["model"]] == [*less["model"]] and (falling["difference"].round(2) == -0.01).all()
     holds(there, "averaging then adds 1")
     rungs = ladder()
@@ -182,7 +192,7 @@ def check() -> None:
     registered = actlab.load("ladder", "perturbed")[1]
     holds({*registered["model"]} == {"convlm"}, "the second one of six")
     tuned = actlab.load("answer")[0].query("model == 'convlm'").groupby("activation")["learning_rate"].first()
-    holds((tuned[["relu", *smooth.index]] == 0.008).all(), "Second: one thing is changed in convlm, at tuned rates")
+    holds((tuned[["relu", *smooth.index]] == 0.008).all(), "at a rate that is the tuned one of all three")
     seeds = rungs.loc["another seed", ["relu", *smooth.index]]
     holds(seeds.max() < 1.1 * seeds.min(), "after another seed they meet")
     behind = losses()[0]

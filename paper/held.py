@@ -189,8 +189,8 @@ seed = courses[1][courses[1]["iteration"] == 500].groupby(arm)[TV].mean()
 share, ends = (bit / seed).unstack(), bit.unstack()
 holds((share["relu"].min().round(2), share["relu"].max().round(2)) == (0.34, 0.78), "34 to 78% as far")
 holds(
-    share["gelu"].drop("tinylstm").max().round(2) == 0.02 and share.loc["tinylstm", "gelu"] > 0.5,
-    "GELU at most 2%, except in the LSTM",
+    share["gelu"].drop("tinylstm").max().round(3) == 0.022 and share.loc["tinylstm", "gelu"] > 0.5,
+    "GELU at most 2.2%, except in the LSTM",
 )
 holds(
     share["swiglu"].max().round(2) == 0.08 and {*share.drop("tinylstm").max().nsmallest(2).index} == {"gelu", "swiglu"},
