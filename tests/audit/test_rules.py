@@ -8,7 +8,7 @@ from tests.support import grids
 from actlab.records.defect_names import BOTH, IGNORED, UNPAIRED
 from actlab_audit import language, ledger, rules
 from actlab_audit.evidence import ALIKE, MIXED
-from actlab_audit.verdicts import decided
+from actlab_audit.verdicts import decided, explained
 
 LOSSES = (2.0, 2.1, 2.2)
 WAITS, OPEN = "undecided", "excluded, cause open"
@@ -238,6 +238,12 @@ def test_a_reading_explains_a_number(gathered, two, one, steps, scale, verdict):
     one_set = {"artefact": "contradicted", "contradicted": "not testable"}.get(verdict, OPEN)
     assert language.one_set(made, **arguments).verdict == one_set
     assert language.one_set(made, **arguments | {"scales": ["full"]}).verdict == "not run"
+
+
+def test_a_reading_too_wide_to_test_leaves_the_cause_open():
+    """A flaw whose interval holds the published number and much else neither explains the claim nor clears itself."""
+    without, wide = (decided(answer, "") for answer in (False, "too wide"))
+    assert explained(without, wide, UNPAIRED).verdict == OPEN
 
 
 def test_a_part_of_a_study_decides_its_own_rows(gathered):
