@@ -136,7 +136,7 @@ def check() -> None:
     holds(0.225 < relu["churn"] < 0.275, "its top character changes at one place in four")
     bound = effects().groupby("model").apply(actlab.bound, include_groups=False)
     bound = (100 * bound).round(1)
-    holds(bound.drop("tinylstm").max() == 2.8, "exclude effects above 2.8 of those 20 points")
+    holds(bound.drop("tinylstm").max() == 2.8, "At equal loss effects above 2.8 of those points are excluded")
     holds(bound["tinylstm"] == 6.2, "(LSTM: 6.2)")
     took = remedies()["estimate"]
     holds(round(100 * took["averaged weights"]) == -6, "it takes off 6 points")
@@ -168,10 +168,12 @@ def check() -> None:
     holds((share["relu"].min(), share["relu"].max()) == (40, 80), "40 to 80% of a seed's effect under ReLU")
     few = share["gelu"].drop("tinylstm")
     holds(few.pop("nanotransformer") == 23 and few.max() == 4, "4% or less in four networks, 23% in one")
-    holds(share.loc["tinylstm", "gelu"] == 92, "and 92% in the LSTM")
+    holds(share.loc["tinylstm", "gelu"] == 92, "92% in the LSTM")
     own = actlab.load("rounding-tuned", "perturbed")[1].groupby(ARM)[TV].agg(["mean", "size"])
     more = own["mean"]["minigpt"].drop("relu") > own["mean"]["minigpt", "relu"]
-    holds({*more.index[more]} == {"swish", "smelu_1"}, "Swish and smelu_1 do more than ReLU in minigpt")
+    holds(
+        {*more.index[more]} == {"swish", "smelu_1"}, "it does more under Swish and smelu_1 than under ReLU in minigpt"
+    )
     holds((own["size"] == 1).all(), "At each activation's own rate (one pair each)")
     near = corner()
     rising = near["mean"].unstack()[[0.001, 0.003, 0.01, 0.03, 0.1, 0.3]].diff(axis=1).iloc[:, 1:]
@@ -180,11 +182,11 @@ def check() -> None:
     closer = mean[0] / mean[0.3]
     holds(
         round(closer.pop("nanotransformer"), -1) == 30 and closer.min() > 2000,
-        "thousands of times closer in convlm and charlm, but 30 times in nanotransformer",
+        "thousands of times smaller in convlm and charlm, but 30 times",
     )
     range_at = (near["max"] / near["min"]).xs(0.3, level="beta")
     holds(range_at.idxmax() == "nanotransformer", "whose seeds differ most")
-    holds((loss[0.3] - loss[0]).max().round(3) == 0.020, "at a mean loss at most 0.020 nats higher")
+    holds((loss[0.3] - loss[0]).max().round(3) == 0.020, "The mean loss is at most 0.020 nats higher")
     bits = actlab.load("corner", "perturbed")[1]
     bits = bits.assign(log=np.log10(bits[TV]))
     ends = {name: actlab.contrasts(bits, "log", reference=name, correction=None) for name in ("relu", "smelu_0.3")}

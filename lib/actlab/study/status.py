@@ -99,7 +99,7 @@ def _seconds(kind: Kind, task: Any, paces: dict[str, Pace]) -> float:
     alike = str([getattr(task, name, "") for name in (*PACE, "recipe")])
     try:
         if alike not in paces:
-            paces[alike] = math.nan, math.nan  # stays where it fails: its like would fail too
+            paces[alike] = math.nan, math.nan  # where it fails, so does its like
             paces[alike] = _pace_of_program(task) if isinstance(task, Program) else _pace(task)
         step, window = paces[alike]
         if isinstance(task, Program):
