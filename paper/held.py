@@ -370,10 +370,11 @@ holds(
         ("remedies", "convlm"): [-0.064, -0.065],
         ("remedies", "minigpt"): [-0.059, -0.068],
         ("remedies", "nanotransformer"): [-0.101, -0.096],
+        ("remedies", "hybridlm"): [-0.057, -0.065],
         ("remedies-cooldown", "charlm"): [-0.012, -0.010],
         ("remedies-cooldown", "convlm"): [-0.010, -0.010],
     },
-    "charlm: 0.078 and 0.073, convlm: 0.064 and 0.065, minigpt: 0.059 and 0.068, nanotransformer: 0.101 and 0.096; under a falling rate 0.010 to 0.012",
+    "charlm: 0.078 and 0.073, convlm: 0.064 and 0.065, minigpt: 0.059 and 0.068, nanotransformer: 0.101 and 0.096, hybridlm: 0.057 and 0.065; under a falling rate 0.010 to 0.012",
 )
 harm = actlab.load_losses("remedies", of="average").query("decay == 0.99 and model == 'minigpt'").groupby("activation")
 harm = (harm["val_loss"].mean() - harm["single_loss"].mean()).round(3).to_dict()
