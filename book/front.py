@@ -149,7 +149,7 @@ def check() -> None:
     bound = effects().groupby("model").apply(actlab.bound, include_groups=False)
     bound = (100 * bound).round(1)
     holds(bound.drop("tinylstm").max() == 2.8, "At equal loss none moves these 20 points by more than 2.8")
-    holds(bound["tinylstm"] == 6.2, "(95% bound; LSTM: 6.2)")
+    holds(bound["tinylstm"] == 6.2, "(95%; LSTM: 6.2)")
     took = remedies()["estimate"]
     holds(round(100 * took["averaged weights"]) == -6, "it takes off 6 points")
     slower, averaged = (taken()[name].loc[""] for name in ("rate that falls to 0", "averaged weights"))
