@@ -220,20 +220,16 @@ def check() -> None:
     holds([*off] == [3.4, 10.1] and less["p_holm"].max() < 0.05, "On fresh seeds it takes off 3.4 to 10.1 points")
     holds(len(less) == 12, "at a constant rate, in all six architectures under ReLU and SwiGLU")
     both_ends = less.merge(falling, on=ARM)
-    beats = (both_ends["estimate_x"] < both_ends["estimate_y"]).all() and len(both_ends) == len(falling)
-    ends = (
-        actlab.load_losses(study, of="average").query("decay == 0.99") for study in ("remedies", "remedies-cooldown")
-    )
-    constant, slowed = (table.groupby(ARM)["val_loss"].mean() for table in ends)
-    holds(beats and (constant[slowed.index] < slowed).all(), "Averaging at a constant rate beats both together")
+    combined = (both_ends["estimate_x"] < both_ends["estimate_y"]).all() and len(both_ends) == len(falling)
+    holds(combined, "Averaging at a constant rate does more than the two combined")
     cost = dearer("remedies", 0.99)
     holds(cost[cost > 0].to_list() == [0.016, 0.009], "though in minigpt the loss rises by 0.009 to 0.016 nats")
-    there = falling["model"].nunique() == 2 and (falling["difference"].round(2) == -0.01).all()
-    holds(there, "averaging takes off 1 more")
+    there = falling["model"].nunique() == 3 and falling["difference"].round(2).isin([-0.01, -0.02]).all()
+    holds(there, "Where it falls over the last half (three), averaging takes off 1 to 2 more")
     most, cost = averaging("remedies-cooldown", 0.997)["difference"].min(), dearer("remedies-cooldown", 0.997).max()
     holds(
-        (round(-100 * most, 1), cost) == (3.5, 0.156),
-        "a longer average up to 3.5, against the plan's guess, at a loss up to 0.156 nats higher",
+        (round(-100 * most, 1), cost) == (3.5, 0.220),
+        "a longer average up to 3.5, against the plan's guess, at a loss up to 0.220 nats higher",
     )
     rungs = ladder()
     smooth = rungs.loc["one bit", ["gelu", "smelu_1"]]

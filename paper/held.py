@@ -337,8 +337,8 @@ longer = front["averaging"]("remedies-cooldown", 0.997).set_index(arm)
 beyond = stats.t.sf((longer["difference"].abs() - 0.01) / longer["se"], longer["df"])
 dearer = front["dearer"]("remedies-cooldown", 0.997)
 holds(
-    (round(longer["difference"].min(), 3), dearer.max()) == (-0.035, 0.156),
-    "A longer average (about 300 steps) adds up to 0.035, at a loss up to 0.156 nats higher",
+    (round(longer["difference"].min(), 3), dearer.max()) == (-0.035, 0.220),
+    "A longer average (about 300 steps) adds up to 0.035, at a loss up to 0.220 nats higher",
 )
 holds(
     holm(beyond, planned=12).min() < 0.05,
@@ -369,8 +369,8 @@ holds(
 )
 off = -front["averaging"]("remedies-cooldown")["difference"].round(3)
 holds(
-    (len(off), off.min(), off.max()) == (4, 0.010, 0.012),
-    "Under a learning rate that falls to zero it adds 0.010 to 0.012",
+    (len(off), off.min(), off.max()) == (6, 0.010, 0.019),
+    "Under a learning rate that falls to zero over the last half (three architectures) it adds 0.010 to 0.019",
 )
 kinds_of = {"equal_compute": "size == 2", "average": "decay == 0.99"}
 ends = [
@@ -398,10 +398,9 @@ one, two = (
 )
 lower = (two - one).dropna().round(3)
 holds(
-    [*either["difference"].round(3).agg(["max", "min"]), lower.min(), lower.max()] == [-0.005, -0.008, 0.003, 0.014]
-    and (either["p_holm"] < 0.05).all()
-    and len(either) == 4,
-    "averaged weights at a constant rate end 0.005 to 0.008 closer than under a falling one, 0.003 to 0.014 nats lower",
+    [*either["difference"].round(3).agg(["max", "min"]), (lower > 0).sum(), len(lower)] == [-0.005, -0.010, 5, 6]
+    and (either["p_holm"] < 0.05).all(),
+    "averaged weights at a constant rate end 0.005 to 0.010 closer than under a falling one, lower loss in five of six",
 )
 
 
