@@ -76,6 +76,6 @@ def test_a_verdict_changes_when_its_records_arrive(tmp_path, monkeypatch):
     batch()
     after = ledger.judge()
     waiting = before.index[before["lacks"] != ""].difference(OTHERS)
-    same = [id for id in waiting if before.loc[id, "verdict"] == after.loc[id, "verdict"]]
+    same = [id for id in waiting if before.loc[id, "lacks"] == after.loc[id, "lacks"]]
     assert not same, after.loc[same, "ours"].to_dict()
     assert (after.loc[before["verdict"] != "not run", "verdict"] != "not run").all(), "what was judged stays judged"
