@@ -20,7 +20,7 @@ def test_every_hypothesis_has_a_rule_and_every_rule_a_hypothesis(study):
 
 def test_every_plan_that_a_page_judges_is_here():
     """A plan that is written without a rule would never be judged."""
-    names = ("answer*", "remedies", "corner", "one-bit", "rate-*")
+    names = ("answer*", "remedies", "corner", "one-bit", "ladder", "rate-*")
     files = [path.stem for name in names for path in (paths.ROOT / "params").glob(f"{name}.yaml")]
     assert {study for study in files if plan_of(study)} == {*RULES}
 
@@ -81,6 +81,14 @@ one-bit, one bit is enough:
 - [{rows: 24, differences: -0.001, same: 0.01, significantly_below: 0}, supported]
 - [{rows: 24, differences: -0.001, same: 0.2, significantly_below: 12}, undecided]
 - [{rows: 24, differences: -0.001, same: 0.2, significantly_below: 13}, contradicted]
+ladder, the smaller the disturbance the more the activation matters:
+- [{rows: 4, differences: 0, ratio: [24, 40, 32, 54], trend: 0.00002}, supported]
+- [{rows: 4, differences: 0, ratio: [9, 40, 32, 54], trend: 0.00002}, undecided]
+- [{rows: 4, differences: 0, ratio: [0.9, 40, 32, 54], trend: 0.00002}, contradicted]
+ladder, all sources act alike, one bit included:
+- [{rows: 12, differences: 1, p_below: 0.9, one_bit: supported}, supported]
+- [{rows: 12, differences: 0.8, p_below: 0.9, one_bit: supported}, undecided]
+- [{rows: 12, differences: 1, p_below: 0.9, one_bit: contradicted}, contradicted]
 remedies, averaging does no harm to the loss:
 - [{rows: 12, differences: -0.03}, supported]
 - [{rows: 11, differences: -0.03}, undecided]
