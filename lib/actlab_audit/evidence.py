@@ -20,7 +20,7 @@ SHORT = "autopsy-short"
 FLAWED = ["autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu", SHORT]
 FLAWED += ["autopsy-charlm", "autopsy-pairing", "autopsy-partial", "autopsy-smelu"]
 """The grids' settings, with published defects on; of two arms of one cell the later study's counts."""
-MIXED, AVERAGED = "two metrics in one table", "runs of different size and length averaged"
+MIXED, AVERAGED = "different inputs, two metrics, SwiGLU's shorter runs", "read as published, shorter runs averaged in"
 READ = (UNPAIRED, LAST, MIXED, AVERAGED)
 """Flaws of reading: what they give depends on a network's size and length, so that only records of both decide."""
 TRAINING = (IGNORED, BOTH, DOUBLED)
@@ -68,7 +68,7 @@ def gather() -> pd.DataFrame:
     flawed = [by_flaw(recorded(study, "defective")) for study in FLAWED]
     rows = joined([*grids, split, *flawed])
     rows = rows.merge(rows.drop_duplicates(KEY, keep="last")[[*KEY, "study"]])
-    return joined([rows, _averaged(rows)])
+    return joined([rows, _mixed(rows), _averaged(rows)])
 
 
 def joined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -89,14 +89,11 @@ def read_as_published(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_flaw(rows: pd.DataFrame) -> pd.DataFrame:
-    """A study's rows under each flaw that was on, and those whose training none changed. In a table of two metrics
-    swiglu has the coded one under the name of the other."""
+    """A study's rows under each flaw that was on, and those whose training none changed."""
     each, read = _exploded(rows), _exploded(read_as_published(rows))
     alike = rows[~rows["record"].isin(each["record"][changed(each, each["flaw"])])]
-    mixed = read[read["flaw"] == UNPAIRED].assign(flaw=MIXED)
-    mixed["relative_pd"] = mixed["relative_pd"].mask(mixed["activation"] == "swiglu", mixed["total_variation"])
     reading, training = read[read["flaw"].isin(READ)], each[each["flaw"].isin(TRAINING)]
-    return joined([training, alike.assign(flaw=ALIKE), reading, mixed])
+    return joined([training, alike.assign(flaw=ALIKE), reading])
 
 
 def _exploded(rows: pd.DataFrame) -> pd.DataFrame:
@@ -111,12 +108,22 @@ def changed(rows: pd.DataFrame, flaw: Any) -> pd.Series:
     return (flaw == IGNORED) & ignored | (flaw == BOTH) & (rows["model"] == "convlm") | (flaw == DOUBLED)
 
 
+def _mixed(rows: pd.DataFrame) -> pd.DataFrame:
+    """The small runs as the front page has them in one table: swiglu's are shorter, and its coded metric stands under
+    the name of the other."""
+    read = rows[(rows["flaw"] == UNPAIRED) & (rows["scale"] == "lite")]
+    swiglu, last = read["activation"] == "swiglu", read["iterations"].max()
+    mixed = read.assign(flaw=MIXED, iterations=last)
+    mixed["relative_pd"] = mixed["relative_pd"].mask(swiglu, mixed["total_variation"])
+    return mixed[swiglu == (read["iterations"] < last)]
+
+
 def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
-    """The partial runs with the mean of their accuracies and those of the short runs, seed by seed."""
-    read, run = rows[(rows["flaw"] == UNPAIRED) & rows["seed"].notna()], [*ARM, "trial"]
-    short = read[read["study"] == SHORT].set_index(run)["val_accuracy"].rename("short")
-    both = read[read["scale"] == "partial"].join(short, on=run, how="inner")
-    return both.assign(val_accuracy=both[["val_accuracy", "short"]].mean(axis=1), flaw=AVERAGED)
+    """The partial runs and pairs, each with the mean of its value and that of the short one of the same seeds."""
+    read, same, means = rows[rows["flaw"] == UNPAIRED], [*ARM, "trial", *PAIR[:2]], ["val_accuracy", PAIR[2]]
+    short = read.loc[read["study"] == SHORT, [*same, *means]]
+    both = read[read["scale"] == "partial"].merge(short, on=same, suffixes=("", " short"))
+    return both.assign(flaw=AVERAGED, **{name: both[[name, f"{name} short"]].mean(axis=1) for name in means})
 
 
 def arms_of(rows: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame | None:

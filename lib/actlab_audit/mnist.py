@@ -7,6 +7,7 @@ import pandas as pd
 
 import actlab
 from actlab.records.defect_names import DOUBLED
+from actlab.records.labels import words
 from actlab_audit.evidence import joined, recorded
 from actlab_audit.verdicts import Finding, absent, bracketed, decided
 
@@ -71,7 +72,6 @@ def rises_after_one_epoch(runs: pd.DataFrame) -> Finding:
     last = gains[gains["status"] != "missing"].groupby(["network", "hidden"]).tail(1)
     if len(last) < 2 * len(WIDTHS):
         return absent("nothing beyond one epoch at every width")
-    rising, values = (last["low"] > 0).sum(), last["difference"]
-    said = f"{rising} of {len(last)} networks are significantly better than after one"
-    said = f"after {last['epochs'].iloc[0]:g} epochs {said}, by {values.min():.1f} to {values.max():.1f} points"
-    return decided(bool(rising == len(last)), said)
+    rows = (f"{words(e['network'])} h={e['hidden']:g}: {bracketed(e, '+.1f')}" for _, e in last.iterrows())
+    said = f"points after {last['epochs'].iloc[0]:g} epochs over those after one: {', '.join(rows)}"
+    return decided(bool((last["low"] > 0).all()), said)

@@ -99,13 +99,12 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
             if flaw in READ and at not in stated:
                 continue
             dates.append(flawed["date"])
-            with_it = conclude(*judge(flawed, **arguments))
+            with_it, where = conclude(*judge(flawed, **arguments)), f", {at}, {length:.0f} iterations"
             if flaw not in READ or length == arms["iterations"].iloc[0]:
                 tried |= at in stated
-                ours = explained(ours, with_it, flaw)
+                ours = explained(ours, with_it, flaw, where)
             if ours.verdict == "contradicted":
-                place = f"{words(flaw)}, {at}, {length:.0f} iterations"
-                ours = replace(ours, ours=f"{ours.ours} (with {place}: {with_it.ours})")
+                ours = replace(ours, ours=f"{ours.ours} (with {words(flaw)}{where}: {with_it.ours})")
         if scale not in stated:
             ours = elsewhere(ours, " or ".join(stated))
         elif flaw and not tried:
@@ -124,7 +123,8 @@ def _missing(evidence: pd.DataFrame, cells: Sequence[Cell], scales: Sequence[str
 
 @of_records
 def mean(arms: pd.DataFrame, published: Mapping[str, float], trials: int = 3) -> Judged:
-    """The published means (metric -> value) of a model, the same for all ``activations``, could be means of ours."""
+    """The published means (metric -> value) of a model, the same for all ``activations``, could be means of ours; on
+    different inputs a mean within ``SAME`` of it, and of a model with itself, takes the place of a narrow interval."""
     answers, said = [], []
     for activation, own in arms.groupby("activation", sort=False):
         for metric, value in published.items():
@@ -134,7 +134,8 @@ def mean(arms: pd.DataFrame, published: Mapping[str, float], trials: int = 3) ->
             said.append(f"{activation} {label(metric)} {measured(ours if metric in SCORES else positive(ours))}")
             itself = own[own["first"] == own["second"]][metric].mean()
             if not math.isnan(itself):
-                answers[-1] = alike(ours["estimate"], value) and alike(itself, ours["estimate"])
+                near = alike(ours["estimate"], value) and alike(itself, ours["estimate"])
+                answers[-1] = near and answers[-1] is not False
                 said[-1] += f", of a model with itself {itself:.3f}"
     return all_of(answers), f"{arms['model'].iloc[0]} {'; '.join(said)}"
 
@@ -145,7 +146,8 @@ def identical(arms: pd.DataFrame) -> Judged:
     losses = values(arms, "val_loss").set_index(["model", "trial", "activation"])["val_loss"].unstack().dropna()
     gaps = np.ptp(losses, axis=1).groupby("model").max().reindex(arms["model"].unique())
     said = ", ".join(f"{model} {gap:.2g}" for model, gap in gaps.items())
-    said = f"largest difference of the validation loss of one seed between activations: {said}"
+    between = ", ".join(arms["activation"].unique())
+    said = f"largest difference of the validation loss of one seed between {between}: {said}"
     return bool((gaps < IDENTICAL).all()), said
 
 
@@ -195,24 +197,25 @@ def number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Seque
 
 @of_records
 def ordered(arms: pd.DataFrame, metric: str, sign: int, neighbours: bool = False) -> Judged:
-    """The metric of the first model minus that of each other has a sign.
+    """The metric of the first model, or of the first activation of one model, minus that of each other has a sign.
 
     Args:
-        arms: of one activation.
+        arms: of one activation, or of one model.
         metric: that is compared.
         sign: 1: the first is the highest; -1: the lowest.
         neighbours: each is compared with the next, instead of the first with all.
     """
-    first, *others = of_model = [own for _, own in values(arms, metric).groupby("model", sort=False)]
-    pairs = pairwise(of_model) if neighbours else ((first, other) for other in others)
+    of, by = sorted(ARM, key=lambda name: arms[name].nunique())
+    first, *others = each = [own for _, own in values(arms, metric).groupby(by, sort=False)]
+    pairs = pairwise(each) if neighbours else ((first, other) for other in others)
     sides = [
-        own.assign(side=side, pair=f"{a['model'].iloc[0]} minus {b['model'].iloc[0]}")
+        own.assign(side=side, pair=f"{a[by].iloc[0]} minus {b[by].iloc[0]}")
         for a, b in pairs
         for side, own in (("first", a), ("second", b))
     ]
     found = actlab.contrasts(pd.concat(sides), metric, "pair", "side", "second")
     said = "; ".join(f"{e['pair']} {measured(e)}" for _, e in found.iterrows())
-    return by_signs(found, sign), f"{label(metric)} under {arms['activation'].iloc[0]}: {said}"
+    return by_signs(found, sign), f"{label(metric)} of {arms[of].iloc[0]}: {said}"
 
 
 def _as(

@@ -155,6 +155,11 @@ def bootstrap_covers(evidence: object, repeats: int = 2000) -> Finding:
     return decided(high >= 0.93, f"covers the expected best of k = 8 in {percent} of {repeats} simulations")
 
 
+def ambiguous(evidence: object, reason: str) -> Finding:
+    """What holds in one sense of the text and fails in another."""
+    return Finding("ambiguous", reason)
+
+
 def not_testable(evidence: object, reason: str) -> Finding:
     """What neither text, code nor a training run can show."""
     return Finding("not testable", reason)

@@ -117,12 +117,12 @@ def ran(as_stated: bool, ours: str, basis: str = "") -> Finding:
     return Finding("not run", f"run otherwise than stated: {ours}", basis, lacks="a run as stated")
 
 
-def explained(without: Finding, with_flaw: Finding, flaw: str) -> Finding:
+def explained(without: Finding, with_flaw: Finding, flaw: str, where: str = "") -> Finding:
     """A claim that fails without a flaw of the published work and comes out with it is an artefact of that flaw; where
-    the flaw's interval is too wide to test it, or leaves it open, the cause stays open."""
+    the flaw's interval is too wide to test it, or leaves it open, the cause stays open. ``where`` it was shown."""
     if without.verdict != "contradicted" or with_flaw.verdict == "contradicted":
         return without
-    said = f"{without.ours}; with the flaw ({words(flaw)}): {with_flaw.ours}"
+    said = f"{without.ours}; with the flaw ({words(flaw)}{where}): {with_flaw.ours}"
     if with_flaw.verdict != "replicated":
         return replace(without, verdict="excluded, cause open", ours=said, lacks="more trials with the flaw")
     return replace(without, verdict="artefact", ours=said, defect=flaw)

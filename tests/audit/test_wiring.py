@@ -15,8 +15,9 @@ SIX = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm")
 FIVE = ("relu", "gelu", "swish", "smelu_1", "swiglu")
 PLAIN = ("relu", "gelu", "swish", "smelu_05", "smelu_1")
 READ = [UNPAIRED, LAST]
-OTHERS = {"R47", "T33", "T43"}
-"""Open rows that wait for more trials of an arm, or for more architectures: no study of the batch is theirs."""
+OTHERS = {"R11", "R47", "T33", "T34b", "T43"}
+"""Open rows that wait for more trials of an arm, for more architectures or for full scale read as published: no study
+of the batch is theirs."""
 
 
 BATCH = [

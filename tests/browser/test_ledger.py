@@ -28,7 +28,7 @@ def test_every_row_is_there_and_escaped():
     assert page.count('the same statement: <a href="#x">x</a>') == len(ROWS)
     assert 'x (<a href="methods.html#the-audited-works">x</a>, x)' in page
     assert '<a href="mnist.html">evidence: ' in page
-    assert "x; the bug: convolutions padded on both sides (" in page
+    assert "x; obtained with: convolutions padded on both sides (" in page
     bar = claims.bar(JUDGED).data
     assert 'aria-label="1 replicated, 1 artefact"' in bar
     assert "http" not in page + bar  # nothing comes from elsewhere
