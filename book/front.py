@@ -26,7 +26,7 @@ RUNGS = {"nudge": "one bit", "dropout": "dropout masks", "init": "initial weight
 RUNGS |= {"order": "batch order", "all": "another seed"}
 TITLES = {
     "corner": "A rounder corner shrinks one bit's effect, up to 0.3",
-    "ladder": "convlm: one bit sets ReLU apart, a new seed does not",
+    "ladder": "One bit sets activations apart, a new seed does not",
     "remedies": "Average weights, or let the rate fall, for agreement",
     "losses": "At constant rates SwiGLU leads in transformers",
 }
@@ -141,12 +141,16 @@ def one_bit() -> pd.DataFrame:
 
 @cache
 def ladder() -> pd.DataFrame:
-    """What was changed between two runs of convlm at tuned rates (`params/one-bit.yaml`, `params/ladder.yaml`) ->
-    geometric mean of the total variation, a column an activation."""
-    runs = pd.concat(actlab.load(study, "perturbed")[1] for study in ("one-bit", "ladder"))
-    runs = runs.query("model == 'convlm' and learning_rate == 0.008")  # swiglu's own is another
-    log = runs.assign(log=np.log10(runs[TV]), what=runs["variant"].map(RUNGS))
-    return 10 ** log.pivot_table("log", "what", "activation").reindex([*RUNGS.values()])
+    """Architecture and what was changed between two runs at tuned rates -> mean log10 of the total variation, a column
+    an activation."""
+    runs = pd.concat(actlab.load(study, "perturbed")[1] for study in ("one-bit", "one-bit-own", "ladder"))
+    runs = runs.merge(actlab.load("ladder")[0][[*ARM, "learning_rate"]].drop_duplicates())  # of one-bit those at it
+    log = runs[runs[TV] > 0].assign(log=lambda rows: np.log10(rows[TV]), what=lambda rows: rows["variant"].map(RUNGS))
+    sizes = log.groupby([*ARM, "what"]).size().groupby("what").agg(["min", "max"])
+    holds(
+        sizes.loc["one bit"].eq(5).all() and sizes.drop("one bit").eq(3).all(axis=None), "five pairs at one bit, three"
+    )
+    return log.pivot_table("log", ["model", "what"], "activation")
 
 
 def check() -> None:
@@ -197,12 +201,18 @@ def check() -> None:
     holds(few.pop("nanotransformer") == 23, "under GELU it does 23% of a seed's effect in nanotransformer")
     holds(few.max() == 4 and len(few) == 4, "GELU's at most 4% in four of six")
     holds(share.loc["tinylstm", "gelu"] == 92, "up to 92% in the others")
-    own = actlab.load("rounding-tuned", "perturbed")[1].groupby(ARM)[TV].agg(["mean", "size"])
-    more = own["mean"]["minigpt"].drop("relu") > own["mean"]["minigpt", "relu"]
+    own, at_relu = (actlab.load(study, "perturbed")[1].groupby(ARM) for study in ("one-bit-own", "one-bit"))
+    of = own["learning_rate"].first() / at_relu["learning_rate"].first()
+    smaller = (at_relu[TV].mean() / own[TV].mean())["nanotransformer"].dropna()
     holds(
-        {*more.index[more]} == {"swish", "smelu_1"}, "it does more under Swish and smelu_1 than under ReLU in minigpt"
+        of["minigpt", "smelu_1"] == 2 and {*of["nanotransformer"].dropna()} == {0.5} and (own.size() == 5).all(),
+        "at half of ReLU's one bit",
     )
-    holds((own["size"] == 1).all(), "At each activation's own rate (one pair each)")
+    holds(
+        {*smaller.index} == {"swiglu", "smelu_1"} and 1900 < smaller.min() < smaller.max() < 9500, "thousands of times"
+    )
+    level = own[TV].mean()["minigpt", "smelu_1"] / at_relu[TV].mean()["minigpt", "relu"]
+    holds(0.9 < level < 1.1, "as much under smelu_1 as under ReLU in minigpt (five pairs each)")
     near = corner()
     rising = near["mean"].unstack()[[0.001, 0.003, 0.01, 0.03, 0.1, 0.3]].diff(axis=1).iloc[:, 1:]
     holds((rising < 0).all(axis=None), "From a half-width of 0.001 to 0.3, the wider")
@@ -250,14 +260,11 @@ def check() -> None:
         "a longer average up to 3.6, against the plan's guess, at a loss up to 0.220 nats higher",
     )
     rungs = ladder()
-    smooth = rungs.loc["one bit", ["gelu", "smelu_1"]]
-    holds(rungs.loc["one bit", "relu"] > 2000 * smooth.max(), "thousands of times above smooth activations")
-    registered = actlab.load("ladder", "perturbed")[1]
-    holds({*registered["model"]} == {"convlm"}, "is undecided (one architecture of six)")
-    tuned = actlab.load("answer")[0].query("model == 'convlm'").groupby("activation")["learning_rate"].first()
-    holds((tuned[["relu", *smooth.index]] == 0.008).all(), "one rate is the tuned one of all three activations")
-    seeds = rungs.loc["another seed", ["relu", *smooth.index]]
-    holds(seeds.max() < 1.1 * seeds.min(), "after another seed they meet")
+    apart = 10 ** (rungs.std(axis=1) ** 2).groupby("what").mean() ** 0.5
+    holds(float(f"{apart.pop('one bit'):.1g}") == 60, "typically lie a factor of 60 apart after one bit")
+    holds(round(apart.max(), 1) == 1.2 and len(rungs) == 29, "1.2 at most after anything larger")
+    typical = rungs.groupby("what").mean().agg(["min", "max"], axis=1).diff(axis=1)["max"]
+    holds(typical.pop("one bit") > 2 and typical.max() < 0.1, "powers of ten apart; after any larger change they meet")
     behind = losses()[0]
     best, worst = behind.idxmin(axis=1), behind.idxmax(axis=1)
     transformers = best[["charlm", "minigpt", "nanotransformer"]]
@@ -309,13 +316,16 @@ def figures() -> dict[str, Figure]:
     rungs = ladder()
     with styled():
         steps, (axes,) = canvas(1, 1, 4.3, 3.0)
-        for name, at in (("relu", (-3, 7)), ("gelu", (9, -3)), ("smelu_1", (9, 7))):
+        for at, name in enumerate(("relu", "gelu", "smelu_1", "swiglu")):
             colour, mark, dashes = look(name)
-            axes.plot(rungs[name].dropna(), marker=mark, color=colour, dashes=dashes)
-            axes.annotate(words(name), (0, rungs[name].iloc[0]), xytext=at, textcoords="offset points", color=colour)
+            each = rungs[name].unstack("model").reindex([*RUNGS.values()])
+            axes.plot(range(len(each)), 10 ** each.mean(axis=1), color=colour, dashes=dashes, label=words(name))
+            beside = np.arange(len(each)) + 0.12 * (at - 1.5)
+            axes.plot(beside, 10**each, mark, color=colour, markersize=3, alpha=0.6)
         axes.set_yscale("log")
         axes.set_ylim(top=1)
-        axes.tick_params("x", rotation=45)
+        axes.set_xticks(range(len(RUNGS)), RUNGS.values(), rotation=45)
+        axes.legend(loc="lower right", fontsize=9)
         axes.set_ylabel("total variation")
     alone = actlab.jackknife(taken()["averaged weights"]["end", "tinylstm"]).to_frame("averaged weights (LSTM)").T
     drawn = pd.concat([remedies().iloc[:-1], alone, remedies().iloc[-1:]]).rename_axis("remedy").reset_index()
