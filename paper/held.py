@@ -516,11 +516,15 @@ holds(
 late = growth.query("activation == 'relu' and iteration == 500").groupby(["model", "variant"])[TV].mean().unstack()
 late = (100 * late["nudge-250"] / late["nudge"]).round()
 holds((late["convlm"], late["charlm"]) == (51, 72), "still does 51% and 72%")
-end = longer.query("model == 'convlm' and iteration == 3000").groupby("activation")[TV].mean()
+end = longer[longer["iteration"] == 3000].assign(log=lambda rows: np.log10(rows[TV])).groupby(arm)["log"].mean()
+end = 10 ** end.unstack("model")[["convlm", "charlm"]]
 holds(
-    f"{end['gelu']:.0e}" == "8e-06" and round(end["relu"], 3) == 0.169,
-    "After 3,000 steps in convlm GELU ends 8e-6 apart",
+    [round(near, 6 - 2 * i) for i, near in enumerate(end.loc["gelu"])] == [6e-6, 8e-4]
+    and [*end.loc["relu"].round(3)] == [0.169, 0.118]
+    and (end.loc["gelu"] < end.loc["relu"] / 100).all(),
+    "0.000006 against 0.169 in convlm, and 0.0008 against 0.118 in charlm",
 )
+holds(longer.groupby("model")["seed"].nunique()["charlm"] == 1, "in charlm (one seed)")
 jump = longer.query("model == 'convlm' and activation == 'smelu_1'").pivot_table("weight_distance", "iteration", "seed")
 jump = [float(f"{times:.2g}") for times in (jump.loc[1000] / jump.loc[500]).agg(["min", "max"])]
 holds(jump == [260, 1700], "by a factor of 260 to 1,700 between steps 500 and 1,000")
