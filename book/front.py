@@ -195,12 +195,12 @@ def check() -> None:
     share = (100 * one_bit()).round()
     holds(
         (share["relu"].min(), share["relu"].max()) == (40, 80),
-        "It parts two ReLU networks 40 to 80% as far as another seed",
+        "Two ReLU networks end 40 to 80% as far apart as two seeds",
     )
     few = share["gelu"].drop("tinylstm")
     holds(few.pop("nanotransformer") == 23, "under GELU it does 23% of a seed's effect in nanotransformer")
     holds(few.max() == 4 and len(few) == 4, "GELU's at most 4% in four of six")
-    holds(share.loc["tinylstm", "gelu"] == 92, "up to 92% in the others")
+    holds(share.loc["tinylstm", "gelu"] == 92, "else 23 and 92%")
     own, at_relu = (actlab.load(study, "perturbed")[1].groupby(ARM) for study in ("one-bit-own", "one-bit"))
     of = own["learning_rate"].first() / at_relu["learning_rate"].first()
     smaller = (at_relu[TV].mean() / own[TV].mean())["nanotransformer"].dropna()
@@ -228,7 +228,10 @@ def check() -> None:
     down, up = ends["relu"].query("activation == 'smelu_0.3'"), ends["smelu_0.3"].query("activation == 'smelu_1'")
     down = 10 ** -down.set_index("model").loc["nanotransformer", ["high", "low"]].astype(float)
     holds((round(down["high"], 1), round(down["low"], -1)) == (1.4, 640), "30 times (95%: 1.4 to 640)")
-    holds([*up.loc[up["low"] > 0, "model"]] == ["charlm"], "At 1 the effect grows again in charlm")
+    holds(
+        [*up.loc[up["low"] > 0, "model"]] == ["charlm"],
+        "At 1 the effect grows again in charlm (in nanotransformer not significantly)",
+    )
     holds((near["n"] == 5).all(), "five seeds (small marks) and their geometric means")
     holds(runs.groupby(ARM)["trial"].nunique().eq(10).all() and runs["model"].nunique() == 6, "six architectures")
     holds(runs["activation"].nunique() == 6, "six activations, ten seeds")
@@ -261,7 +264,7 @@ def check() -> None:
     )
     rungs = ladder()
     apart = 10 ** (rungs.std(axis=1) ** 2).groupby("what").mean() ** 0.5
-    holds(float(f"{apart.pop('one bit'):.1g}") == 60, "typically lie a factor of 60 apart after one bit")
+    holds(float(f"{apart.pop('one bit'):.1g}") == 60, "(one standard deviation) is a factor of 60 after one bit")
     holds(round(apart.max(), 1) == 1.2 and len(rungs) == 29, "1.2 at most after anything larger")
     typical = rungs.groupby("what").mean().agg(["min", "max"], axis=1).diff(axis=1)["max"]
     holds(typical.pop("one bit") > 2 and typical.max() < 0.1, "powers of ten apart; after any larger change they meet")
