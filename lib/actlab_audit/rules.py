@@ -116,8 +116,8 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
 
 def _precision(arms: pd.DataFrame) -> str:
     """In words, where it is not the usual one."""
-    each = arms.reindex(columns=["scale", "dtype"]).drop_duplicates()
-    said = ", ".join(f"{scale} trained in {dtype}" for scale, dtype in each.itertuples(index=False))
+    each = arms.reindex(columns=["scale", "dtype"]).value_counts(sort=False)
+    said = ", ".join(map(" trained in ".join, each.index))
     return f" ({said})" if "bfloat16" in said else ""
 
 
