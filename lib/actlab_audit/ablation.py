@@ -72,7 +72,7 @@ def loss(runs: pd.DataFrame, optimizer: str, symmetry: str, published: tuple[flo
     ours = actlab.means(runs, "val_loss", ARM).iloc[0]
     if not _as_published(runs):
         return absent(
-            f"needs {PUBLISHED_TOKENS:,} tokens at 124 million parameters; at {_scale(runs)}, in nats: {measured(ours)}"
+            f"needs {PUBLISHED_TOKENS:,} tokens at 124 million parameters; at {_scale(runs)} (nats): {measured(ours)}"
         )
     if math.isnan(ours["low"]):
         return absent(f"{measured(ours)}: one seed has no interval")
