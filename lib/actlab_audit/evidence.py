@@ -55,7 +55,7 @@ def recorded(study: str, kind: str = "trials") -> pd.DataFrame:
 def _facts(record: Record) -> dict[str, Any]:
     """Of an arm; several values as one text."""
     config, provenance = record["config"], record.get("provenance", {})
-    parts = provenance.get("data"), config.get("model_size"), config.get("optimizer_settings")
+    parts = config.get("recipe"), provenance.get("data"), config.get("model_size"), config.get("optimizer_settings")
     own = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
     texts = {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in own.items()}
     return texts | {"date": str(provenance.get("date", ""))}

@@ -92,7 +92,7 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
             named = [arms.assign(model=arms["model"] + ", " + scale) for scale, arms in found.items()]
             found = {" and ".join(scales): pd.concat(named)}
         scale, arms = next(iter(found.items()))
-        ours = conclude(*judge(arms, **arguments), f"records at {scale} scale")
+        ours = conclude(*judge(arms, **arguments), f"records at {scale} scale{_precision(arms)}")
         stated, dates, tried = claimed or [scale], [arms["date"]], False
         for flawed in with_flaw(evidence, flaw, cells):
             at, length = flawed[["scale", "iterations"]].iloc[0]
@@ -112,6 +112,13 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         return replace(ours, since=pd.concat(dates).dropna().min())
 
     return rule
+
+
+def _precision(arms: pd.DataFrame) -> str:
+    """In words, where it is not the usual one."""
+    each = arms.reindex(columns=["scale", "dtype"]).value_counts(sort=False)
+    said = ", ".join(map(" trained in ".join, each.index))
+    return f" ({said})" if "bfloat16" in said else ""
 
 
 def _missing(evidence: pd.DataFrame, cells: Sequence[Cell], scales: Sequence[str]) -> str:

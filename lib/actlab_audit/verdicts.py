@@ -46,8 +46,9 @@ Estimate: TypeAlias = pd.Series
 ``actlab.means`` and ``actlab.contrasts`` give it."""
 
 
-def measured(ours: Estimate, form: str = ".3f") -> str:
-    """``0.597 [0.590, 0.604], n = 3``."""
+def measured(ours: Estimate, form: str = "") -> str:
+    """``0.597 [0.590, 0.604], n = 3``; a fourth decimal below 0.02."""
+    form = form or (".4f" if 0 < ours["estimate"] < 0.02 else ".3f")
     return f"{bracketed(ours, form)}, n = {ours['n']:.0f}"
 
 
