@@ -137,8 +137,10 @@ def mean(arms: pd.DataFrame, published: Mapping[str, float], trials: int = 3) ->
         for metric, value in published.items():
             ours, share = means(own, metric).iloc[0], value / 100 if metric == "val_accuracy" else 0.0
             extra = 100 * math.sqrt(share * (1 - share) / numbers.accuracy_positions / trials)  # binomial error
-            answers.append(within(expected(ours, trials, extra), Between(value, value)))
+            room = expected(ours, trials, extra)
+            answers.append(within(room, Between(value, value)))
             said.append(f"{activation} {label(metric)} {measured(ours if metric in SCORES else positive(ours))}")
+            said[-1] += f" (a mean of {trials} would lie from {room.low:.3f} to {room.high:.3f})"
             itself = own[own["first"] == own["second"]][metric].mean()
             if not math.isnan(itself):
                 near = alike(ours["estimate"], value) and alike(itself, ours["estimate"])
