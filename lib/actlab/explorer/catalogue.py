@@ -156,11 +156,10 @@ def _pairs(places: Sequence[dict[str, str]], series: str) -> list[Pair]:
 
 def _minus(pairs: Sequence[Pair], found: Sequence[Estimate]) -> list[Any]:
     """Five columns, a place a pair: first - second, half of its interval, n, and its p-value adjusted by Holm over each
-    of its two families (NaN where it has none)."""
-    families = np.array([family for *_, both in pairs for family in both], dtype=object)
+    of its two families, to a millionth (NaN where it has none)."""
     p = pd.Series([e.p_value() if math.isfinite(e.low) else math.nan for e in found], dtype=float).repeat(2)
-    adjusted = p.groupby(families).transform(holm).to_numpy().reshape(-1, 2)
-    return [*zip(*((e.value, (e.high - e.low) / 2, e.n) for e in found), strict=True), *adjusted.T]
+    adjusted = p.groupby([family for *_, both in pairs for family in both]).transform(holm).to_numpy().reshape(-1, 2)
+    return [*zip(*((e.value, (e.high - e.low) / 2, e.n) for e in found), strict=True), *adjusted.T.round(6).clip(1e-6)]
 
 
 def _at_losses(
