@@ -195,12 +195,16 @@ def number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Seque
         published: from, to.
         trials: an arm had, where the published number is noisy itself; 0: it is taken as it stands.
     """
-    ours = combined(arms, metric, FORMULAS[of])
-    ours = positive(ours) if of in QUOTIENTS else ours
-    span = expected(ours, trials) if trials else Between(ours["low"], ours["high"])
-    said = measured(positive(ours), ".2f") if trials else measured(ours)
+    ours, quotient = combined(arms, metric, FORMULAS[of]), of in QUOTIENTS
+    shown = positive(ours) if quotient or trials else ours
+    span = expected(ours, trials or math.inf)
+    if quotient:
+        span = expected(pd.Series({**shown, **np.log(shown[["estimate", "low", "high"]])}), trials or math.inf)
+        span = Between(math.exp(span.low), math.exp(span.high))
+    said = measured(shown, ".2f" if trials else "")
+    said += f" ({trials} trials each: {span.low:.1f} to {span.high:.1f})" if trials else ""
     answer = within(span, Between(*published))
-    undecided = of in QUOTIENTS and answer == "too wide" and span.low <= 1 <= span.high
+    undecided = quotient and answer == "too wide" and span.low <= 1 <= span.high
     return None if undecided else answer, f"{what}: {said}"
 
 

@@ -145,7 +145,7 @@ class Between:
         return " to ".join(dict.fromkeys(ends))
 
 
-def expected(ours: Estimate, trials: int, extra: float = 0.0) -> Between:
+def expected(ours: Estimate, trials: float, extra: float = 0.0) -> Between:
     """Where a mean of ``trials`` further trials would lie (95%), given ours: the interval, wider by its own error.
 
     Args:
