@@ -14,13 +14,16 @@ from actlab.records.defect_names import BOTH, DOUBLED, IGNORED, LAST, UNPAIRED
 from actlab.records.store import Record, load_study
 
 STUDIES = ("repro-full", "repro-partial", "repro-lite")
-SPLIT, SPLIT_SCALE = "autopsy-split", "lite, split 80/20"
-"""The front page's split, read as the published code reads: only rows that name this scale ask for it."""
 SHORT = "autopsy-short"
 FLAWED = ["autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu", SHORT]
 FLAWED += ["autopsy-charlm", "autopsy-pairing", "autopsy-partial", "autopsy-smelu"]
 """The grids' settings, with published defects on; of two arms of one cell the later study's counts."""
 MIXED, AVERAGED = "different inputs, two metrics, SwiGLU's shorter runs", "read as published, shorter runs averaged in"
+LENGTHS = {
+    MIXED: "500 iterations; SwiGLU: total variation after 200, at 561,920 parameters",
+    AVERAGED: "500 and 200 iterations",
+}
+"""Of what these two are read, in words."""
 READ = (UNPAIRED, LAST, MIXED, AVERAGED)
 """Flaws of reading: what they give depends on a network's size and length, so that only records of both decide."""
 TRAINING = (IGNORED, BOTH, DOUBLED)
@@ -64,9 +67,8 @@ def _facts(record: Record) -> dict[str, Any]:
 def gather() -> pd.DataFrame:
     """All that is recorded; arms that somebody added under other settings decide no claim."""
     grids = [recorded(study).assign(flaw=GRID) for study in STUDIES]
-    split = read_as_published(recorded(SPLIT, "defective")).assign(flaw=GRID, scale=SPLIT_SCALE)
     flawed = [by_flaw(recorded(study, "defective")) for study in FLAWED]
-    rows = joined([*grids, split, *flawed])
+    rows = joined([*grids, *flawed])
     rows = rows.merge(rows.drop_duplicates(KEY, keep="last")[[*KEY, "study"]])
     return joined([rows, _mixed(rows), _averaged(rows)])
 
@@ -119,10 +121,11 @@ def _mixed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
-    """The partial runs and pairs, each with the mean of its value and that of the short one of the same seeds."""
+    """The partial runs and pairs, each with the mean of its value and that of the short one of the same seeds; SmeLU's
+    were not averaged."""
     read, same, means = rows[rows["flaw"] == UNPAIRED], [*ARM, "trial", *PAIR[:2]], ["val_accuracy", PAIR[2]]
-    short = read.loc[read["study"] == SHORT, [*same, *means]]
-    both = read[read["scale"] == "partial"].merge(short, on=same, suffixes=("", " short"))
+    short = read.loc[(read["study"] == SHORT) & ~read["activation"].str.startswith("smelu"), [*same, *means]]
+    both = read[read["scale"] == "partial"].merge(short, "left", same, suffixes=("", " short"))
     return both.assign(flaw=AVERAGED, **{name: both[[name, f"{name} short"]].mean(axis=1) for name in means})
 
 

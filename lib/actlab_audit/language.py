@@ -74,8 +74,8 @@ def trade_off(evidence: pd.DataFrame, first: str, second: str, **arguments: Any)
     two, one = points.corr("spearman")[second][["between", "itself"]]
     if not one > STRONG:
         return correct
-    said = f"{correct.ours}; rank correlation of accuracy with the published reading ({len(points)} points): {two:.2f}"
-    told = replace(correct, ours=f"{said}, of a model with itself {one:.2f}")
+    said = f"{correct.ours}; rank correlation of accuracy with the published reading ({len(points)} points, lite)"
+    told = replace(correct, ours=f"{said}: {two:.2f}, of a model with itself {one:.2f}")
     return explained(told, decided(two > STRONG, "it needs no second model"), UNPAIRED)
 
 

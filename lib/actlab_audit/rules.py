@@ -19,7 +19,20 @@ from scipy import stats
 import actlab
 from actlab.records.labels import METRICS, words
 from actlab_audit import numbers
-from actlab_audit.evidence import ARM, GRID, READ, SCORES, Cell, arms_of, at_scale, combined, means, values, with_flaw
+from actlab_audit.evidence import (
+    ARM,
+    GRID,
+    LENGTHS,
+    READ,
+    SCORES,
+    Cell,
+    arms_of,
+    at_scale,
+    combined,
+    means,
+    values,
+    with_flaw,
+)
 from actlab_audit.verdicts import (
     Between,
     Finding,
@@ -30,6 +43,7 @@ from actlab_audit.verdicts import (
     decided,
     elsewhere,
     expected,
+    expected_positive,
     explained,
     measured,
     positive,
@@ -63,7 +77,6 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         models, activations: of the arms, which stand in this order, all models of one activation together.
         scales: at which the arms are looked for; the first that has them all is judged, or ``across`` all of them.
         claimed: the claim's own scales, where those are not ``scales``: they come first, and only their records decide.
-        fuller: of ``at_scale``.
         flaw: of the published work; where it has records they are judged beside the correct ones. An artefact may be
             shown at another scale (a flaw of reading: at the claim's own scale and length alone); that the flaw does
             not give a number decides at the claim's own alone.
@@ -78,16 +91,18 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         across: bool = False,
         claimed: Sequence[str] = (),
         flaw: str = "",
-        fuller: bool = False,
         **arguments: Any,
     ) -> Finding:
         cells = [(m, a) for a in activations for m in models]
         scales = list(dict.fromkeys([*claimed, *scales]))
+        fuller = len(activations) == 1  # several are compared within one study
         every = {scale: arms_of(at_scale(evidence, scale, fuller), cells) for scale in scales}
         found = {scale: arms for scale, arms in every.items() if arms is not None}
         if len(found) < (len(scales) if across else 1):
-            where = (" and " if across else " or ").join(scales)
-            return absent(f"waits for records of {_missing(evidence, cells, scales)} at {where} scale")
+            each = [[scale] for scale in scales if scale not in found] if across else [scales]
+            waits = (f"{_missing(evidence, cells, of)} at {' or '.join(of)} scale" for of in each)
+            dates = pd.concat([arms["date"] for arms in found.values()]) if found else pd.Series([""])
+            return replace(absent(f"waits for records of {' and '.join(waits)}"), since=dates.dropna().min())
         if across:  # each model is named with its scale
             named = [arms.assign(model=arms["model"] + ", " + scale) for scale, arms in found.items()]
             found = {" and ".join(scales): pd.concat(named)}
@@ -99,7 +114,8 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
             if flaw in READ and at not in stated:
                 continue
             dates.append(flawed["date"])
-            with_it, where = conclude(*judge(flawed, **arguments)), f", {at}, {length:.0f} iterations"
+            with_it = conclude(*judge(flawed, **arguments))
+            where = f", {at}, {LENGTHS.get(flaw, f'{length:.0f} iterations')}"
             if flaw not in READ or length == arms["iterations"].iloc[0]:
                 tried |= at in stated
                 ours = explained(ours, with_it, flaw, where)
@@ -137,9 +153,10 @@ def mean(arms: pd.DataFrame, published: Mapping[str, float], trials: int = 3) ->
         for metric, value in published.items():
             ours, share = means(own, metric).iloc[0], value / 100 if metric == "val_accuracy" else 0.0
             extra = 100 * math.sqrt(share * (1 - share) / numbers.accuracy_positions / trials)  # binomial error
-            room = expected(ours, trials, extra)
+            ours = ours if metric in SCORES else positive(ours)
+            room = expected(ours, trials, extra) if metric in SCORES else expected_positive(ours, trials)
             answers.append(within(room, Between(value, value)))
-            said.append(f"{activation} {label(metric)} {measured(ours if metric in SCORES else positive(ours))}")
+            said.append(f"{activation} {label(metric)} {measured(ours)}")
             said[-1] += f" (a mean of {trials} would lie from {room.low:.3f} to {room.high:.3f})"
             itself = own[own["first"] == own["second"]][metric].mean()
             if not math.isnan(itself):
@@ -160,11 +177,11 @@ def identical(arms: pd.DataFrame) -> Judged:
     return bool((gaps < IDENTICAL).all()), said
 
 
-def _dominance(means: Any) -> float:
-    """How far architectures lie apart (their means over two activations, or two sizes), over how far the two of each
+def _dominance(of: int, means: Any) -> float:
+    """How far architectures lie apart (their means over so many activations, or sizes), over how far those of each
     do."""
-    halves = means.reshape(2, -1)  # those of the first of two, and of the second
-    return float(halves.mean(axis=0).std() / np.sqrt(halves.var(axis=0).mean()))
+    each = means.reshape(of, -1)  # those of the first activation of all architectures, of the second, ...
+    return float(each.mean(axis=0).std() / np.sqrt(each.var(axis=0).mean()))
 
 
 FORMULAS: dict[str, Callable[[Any], Any]] = {
@@ -172,15 +189,17 @@ FORMULAS: dict[str, Callable[[Any], Any]] = {
     "change": lambda means: 100 * (means[1] / means[0] - 1),
     "cv": lambda means: 100 * stats.variation(means),
     "difference_of_averages": lambda means: np.subtract(*means.reshape(2, -1).mean(axis=1)),
-    "dominance": _dominance,
+    "dominance of 2": partial(_dominance, 2),
+    "dominance of 5": partial(_dominance, 5),
     "percent_below": lambda means: 100 * (1 - means[0] / means[1]),
     "range": np.ptp,
     "ratio": lambda means: means[0] / means[1],
 }
 """Name -> (A,) means of the arms, in their order -> a number."""
-QUOTIENTS = ("dominance", "ratio")
-"""Formulas whose interval is on a log scale: none can be negative, and a noisy denominator makes them skew. One that
-contains the published number and 1 too decides nothing."""
+QUOTIENTS = ("dominance of 2", "dominance of 5", "ratio")
+"""Formulas of which an interval that contains the published number and 1 too decides nothing."""
+POSITIVE = (*QUOTIENTS, "cv")
+"""Formulas whose interval is on a log scale: none can be negative, and a noisy denominator makes them skew."""
 
 
 @of_records
@@ -195,16 +214,14 @@ def number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Seque
         published: from, to.
         trials: an arm had, where the published number is noisy itself; 0: it is taken as it stands.
     """
-    ours, quotient = combined(arms, metric, FORMULAS[of]), of in QUOTIENTS
-    shown = positive(ours) if quotient or trials else ours
-    span = expected(ours, trials or math.inf)
-    if quotient:
-        span = expected(pd.Series({**shown, **np.log(shown[["estimate", "low", "high"]])}), trials or math.inf)
-        span = Between(math.exp(span.low), math.exp(span.high))
-    said = measured(shown, ".2f" if trials else "")
+    ours = combined(arms, metric, FORMULAS[of])
+    if of in POSITIVE:
+        ours = positive(ours)
+    span = (expected_positive if of in POSITIVE else expected)(ours, trials or math.inf)
+    said = measured(ours.clip(lower=0) if of == "range" else ours, ".2f" if trials else "")  # no range is below 0
     said += f" ({trials} trials each: {span.low:.1f} to {span.high:.1f})" if trials else ""
     answer = within(span, Between(*published))
-    undecided = quotient and answer == "too wide" and span.low <= 1 <= span.high
+    undecided = of in QUOTIENTS and answer == "too wide" and span.low <= 1 <= span.high
     return None if undecided else answer, f"{what}: {said}"
 
 

@@ -105,6 +105,8 @@ def elsewhere(found: Finding, stated: str) -> Finding:
 def unexplained(found: Finding, flaw: str) -> Finding:
     """A published number that ours exclude, and a flaw that could have given it and has no record at its scale: the
     cause is open."""
+    if found.verdict == "excluded, cause open":  # shown elsewhere, and left open there
+        return replace(found, lacks=FLAW)
     if found.verdict != "contradicted":
         return found
     said = f"{found.ours}; a flaw that could explain it has no record at this scale: {words(flaw)}"
@@ -155,6 +157,12 @@ def expected(ours: Estimate, trials: float, extra: float = 0.0) -> Between:
     """
     half = math.hypot((ours["high"] - ours["low"]) / 2 * math.sqrt(1 + ours["n"] / trials), 1.96 * extra)
     return Between(ours["estimate"] - half, ours["estimate"] + half)
+
+
+def expected_positive(ours: Estimate, trials: float) -> Between:
+    """The same on a log scale, of what cannot be negative, as ``positive`` gives it."""
+    found = expected(pd.Series({**ours, **np.log(ours[["estimate", "low", "high"]])}), trials)
+    return Between(math.exp(found.low), math.exp(found.high))
 
 
 def within(ours: Between, published: Between) -> Answer:

@@ -1,5 +1,6 @@
 """General rules that need no record: arithmetic, two statements, counts of parameters."""
 
+import numpy as np
 import pytest
 import yaml
 from scipy import stats
@@ -45,7 +46,7 @@ TRIALS = [numbers.charlm_trials[a] for a in ("swish", "relu", "gelu")]
         ("T16", stats.tukey_hsd(*TRIALS).pvalue[0, 1]),
         ("T17", stats.tukey_hsd(*TRIALS).pvalue[0, 2]),
         ("T24", (192.5 + 124.7 + 66.6) * 2 / 3 + 267.0 * 3 / 4),
-        ("T63", 0.0031931),
+        ("T01", 881.9),
     ],
 )
 def test_arithmetic_of_the_rows_by_hand(id, value):
@@ -62,5 +63,13 @@ def test_a_stated_count_of_parameters_holds_for_every_model_named():
 
 
 def test_trials_for_a_power():
-    """80% for differences of 1, 0.8 and 0.5 standard deviations, as tabled (Cohen 1988, two-sided, 5%)."""
-    assert [texts._trials(effect, 0.8) for effect in (1.0, 0.8, 0.5)] == [17, 26, 64]
+    """T90: 17 and 26 an arm, no fewer, show 1 and 0.8 standard deviations in 80% (two-sided, 5%; Cohen 1988)."""
+    n, effect = np.array([16, 17, 25, 26]), np.array([1, 1, 0.8, 0.8])
+    power = stats.ncf.sf(stats.f.isf(0.05, 1, 2 * n - 2), 1, 2 * n - 2, effect**2 * n / 2)
+    assert (power > 0.8).tolist() == [False, True, False, True]
+
+
+def test_coverage_of_a_bootstrapped_best():
+    """M09, by simulation: for 8 scores the limits are the third highest and the highest; 1.4236 is expected."""
+    scores = np.sort(np.random.default_rng(0).normal(size=(100_000, 8)))
+    assert texts._covered(8) == pytest.approx(np.mean((scores[:, 5] <= 1.4236) & (scores[:, 7] >= 1.4236)), abs=0.01)

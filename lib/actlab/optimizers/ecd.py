@@ -42,7 +42,7 @@ class ECD(torch.optim.Optimizer):
     Args:
         params: tensors or parameter groups; a group may have its own ``lr`` and ``weight_decay``, and schedulers may
         change them.
-        lr: length of a step times sqrt(eta), in units of the parameters.
+        lr: time of a step times sqrt(eta); the step is that time times the momentum.
         eta: how strongly the path concentrates at low loss (stationary density (F - F0)^(-eta d / 2)).
         F0: a loss below any that can be reached, in the loss's unit; near it the force diverges.
         nu: angle of the random turn after each step (before division by sqrt(d)); 0 for none.
