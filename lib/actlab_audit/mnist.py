@@ -60,7 +60,7 @@ def small_widths_favour_relu(runs: pd.DataFrame) -> Finding:
     """M11: in the study's own arms there must be an advantage of ReLU to explain, and it must shrink with width."""
     wide, _, said = _over_relu(runs)
     if not (wide["high"] < 0).any():
-        return Finding("not testable", f"{said}: at equal width ReLU has none to explain")
+        return Finding("not testable", f"{said}: at equal width, the study's, ReLU has none to explain")
     shrinks = wide["high"].iloc[0] < min(0, wide["low"].iloc[-1])
     return Finding("replicated" if shrinks else "undecided", said, lacks="more trials")
 

@@ -178,10 +178,9 @@ def identical(arms: pd.DataFrame) -> Judged:
 
 
 def _dominance(of: int, means: Any) -> float:
-    """How far architectures lie apart (their means over so many activations, or sizes), over how far those of each
-    do."""
+    """The variance between architectures, of their means over so many activations or sizes, over that between those."""
     each = means.reshape(of, -1)  # those of the first activation of all architectures, of the second, ...
-    return float(each.mean(axis=0).std() / np.sqrt(each.var(axis=0).mean()))
+    return float(each.mean(axis=0).var() / each.var(axis=0).mean())
 
 
 FORMULAS: dict[str, Callable[[Any], Any]] = {

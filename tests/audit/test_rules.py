@@ -174,7 +174,7 @@ def test_formulas_of_two_models_with_two_activations():
         "average": 5,
         "change": 100,
         "difference_of_averages": -4,
-        "dominance of 2": 2 / np.sqrt(5),  # means 3 and 7; variances 1 and 9
+        "dominance of 2": 4 / 5,  # means 3 and 7; variances 1 and 9
         "percent_below": 50,
         "range": 8,
     }
