@@ -73,6 +73,13 @@ def test_wrong_names_list_what_there_is(study):
             report.load(name, **wanted)
 
 
+def test_a_study_without_a_number_is_reported(tmp_path):
+    """Every trial diverged; the summary says so."""
+    grids.save(grids.record(losses=(float("inf"),) * 2, status={0: "diverged", 1: "diverged"}), study="lost")
+    assert tmp_path / "summary.txt" in report.write(report.load("lost"), tmp_path)
+    assert "trials: 2 diverged" in (tmp_path / "summary.txt").read_text()
+
+
 def test_protocol_and_an_ignored_activation_are_said():
     """An arm whose activation never reached the network is not called plain "gelu"; protocol, gated width and streams
     stand in the summary."""

@@ -238,10 +238,11 @@ TWICE = pd.concat([TABLE.assign(varies="all"), TABLE.assign(varies="init")])
         ("got inf in loss of charlm, relu", TABLE.assign(loss=-np.inf), {}),
         ("expected a margin above 0, got 0", TABLE, {"margin": 0}),
         ("expected 'holm' or None", TABLE, {"correction": "bonferroni"}),
+        ("expected a row a run", TABLE.rename(columns={"seed": "first"}), {"unpaired": True}),
     ],
 )
 def test_what_cannot_be_compared_is_refused(message, table, how):
-    """Unknown names with a hint, several rows of a run, numbers that are none."""
+    """Unknown names with a hint, several rows of a run, numbers that are none, pairs without their runs."""
     with pytest.raises(BadInput, match=message):
         actlab.contrasts(table, **{"metric": "loss"} | how)
     assert len(actlab.contrasts(TWICE, "loss", by=["model", "varies"])) == 2

@@ -91,6 +91,7 @@ def test_ensembles_are_compared_by_their_mean_probabilities(toy):
     p = {"1": one, "2": other, "3": one, "4": other}
     found = {str(entry["between"]): entry["total_variation"] for entry in ensembles(p, 2)}
     assert found == {"[['1', '2'], ['3', '4']]": 0.0, "[['1', '3'], ['2', '4']]": 1.0, "[['1', '4'], ['2', '3']]": 0.0}
+    assert ensembles(p, 1, 4)[-1]["between"] == [["2"], ["4"]]  # the fifth of six: evenly spread
     assert ensembles(p, 1)[0] == {"between": [["1"], ["2"]], **metrics.row_means(one, other)}
     record = tiny.relu(toy.replace(trials=4, ensembles=[2]))
     assert [len(pairs) for pairs in record["ensembles"].values()] == [3]

@@ -81,6 +81,16 @@ def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
         KIND.cached(own).unlink()
 
 
+def test_a_snapshot_that_is_gone_is_made_again(toy):
+    """Its trial is trained again."""
+    spec = arms_of(toy.replace(snapshots=[1]))[0].trials[0]
+    for _ in range(2):
+        run_trial(spec)
+        kept = KIND.cached(spec).with_suffix(".1.safetensors")
+        assert KIND.tensors(spec, 1)
+        kept.unlink()
+
+
 def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
     """Another setting, text, code or machine is another file."""
     changes = ({"seed": 43}, {"variant": "nudge"}, {"recipe": replace(spec.recipe, learning_rate=1.0)})

@@ -125,8 +125,10 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
 
 def load_baselines(study: str) -> pd.DataFrame:
     """A row a table of character frequencies (``unigram``, ``bigram``): its ``val_loss`` (nats per character) and
-    ``val_accuracy`` (%) on the study's validation text; none where it was not measured."""
-    record = next((r for r in load_records(study) if r["kind"] == "baseline"), {})
+    ``val_accuracy`` (%) on the study's validation text; none where it was not measured, or the study has several
+    texts."""
+    first, *others = [r for r in load_records(study) if r["kind"] == "baseline"] or [{}]
+    record = {} if others else first
     scores = {name: record[name] for name in ("unigram", "bigram") if name in record}
     return pd.DataFrame.from_dict(scores, orient="index", columns=SCORES[1:]).astype(float)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -41,11 +42,11 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
         labels = (report.metrics[x].label, report.metrics[y].label)
         yield "accuracy_vs_reproducibility", lines(marks, *labels, kind="alone", share=False, own=own)
     if len(curves := load_curves(report.study, "all")):
-        curves = curves.merge(report.runs[["record", *ARM]].drop_duplicates())
+        curves = curves.merge(report.runs[["record", *ARM]].drop_duplicates()).replace(np.inf, np.nan)
         course = means(curves, "val_loss", [*ARM, "iteration"])
         labels = ("iteration", METRICS["val_loss"].of_kind(report.kind).label)
         yield "training_curves", plots.curves(course, "iteration", "estimate", labels, *ARM, own=own)
-    if len(report.floors):
+    if (report.floors["total_variation"] > 0).any():
         yield "noise_floor", floors(report)
 
 
@@ -54,7 +55,7 @@ def floors(report: Report) -> Figure:
     there."""
     metric = "total_variation"
     moved = report.floors.query(f"variant == 'nudge' and {metric} > 0").assign(what=words("nudge"))
-    seeds = report.of(metric, report.estimates).loc[[*map(tuple, report.floors[ARM].drop_duplicates().to_numpy())]]
+    seeds = report.of(metric, report.estimates).reindex([*map(tuple, report.floors[ARM].drop_duplicates().to_numpy())])
     both = pd.concat([seeds.reset_index().assign(what="another seed"), moved.assign(estimate=moved[metric])])
     both["arm"] = both["group"] + ", " + both["arm"]
     return plots.forest(both, METRICS[metric].label, "estimate", panel="", row="arm", series="what", log=True)

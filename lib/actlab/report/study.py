@@ -18,6 +18,7 @@ from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.estimate import few_differ, log_limits
 
 ARM = ["group", "arm"]
+ESTIMATED = [*ARM, "metric", "n", "estimate", "low", "high", "few"]
 """Columns that name an arm: its levels of all factors but the one that is compared, and of settings that differ; its
 level of that one."""
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
@@ -79,13 +80,14 @@ class Report:
     def estimates(self) -> pd.DataFrame:
         """A row a metric and arm: the mean with its 95% interval. A metric of pairs has it on a logarithmic scale
         (``log_limits``), or none where too ``few`` trials differ."""
-        return pd.concat([_estimates(self.table(name), name) for name in self.metrics], ignore_index=True)
+        every = [_estimates(self.table(name), name) for name in self.metrics]
+        return pd.concat(every, ignore_index=True) if every else pd.DataFrame(columns=ESTIMATED)
 
     @cached_property
     def differences(self) -> pd.DataFrame:
         """A row a metric and arm: the arm minus the reference of its group (``contrasts``)."""
-        every = (minus(self.table(name), name, ["group"], "arm", self.reference) for name in self.metrics)
-        return pd.concat(every, ignore_index=True)
+        every = [minus(self.table(name), name, ["group"], "arm", self.reference) for name in self.metrics]
+        return pd.concat(every, ignore_index=True) if every else pd.DataFrame(columns=[*ARM, "metric", "p_holm"])
 
     @cached_property
     def floors(self) -> pd.DataFrame:
@@ -147,7 +149,7 @@ def _estimates(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         estimates["few"] = [few_differ(pairs.dropna()) for _, pairs in table.groupby(ARM, sort=False)[metric]]
         limits = log_limits(estimates["estimate"], estimates["low"], estimates["high"])
         estimates["low"], estimates["high"] = (np.where(estimates["few"], np.nan, limit) for limit in limits)
-    return estimates[[*ARM, "metric", "n", "estimate", "low", "high", "few"]]
+    return estimates[ESTIMATED]
 
 
 def minus(table: pd.DataFrame, metric: str, by: list[str], factor: str, reference: str) -> pd.DataFrame:

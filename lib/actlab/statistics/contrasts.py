@@ -76,9 +76,11 @@ def contrasts(
 
     Raises:
         UnknownName: no such column, or no such level as the reference.
-        BadInput: a metric that is no number or infinite; several rows of one run or pair in a group.
+        BadInput: a metric that is no number or infinite; several rows of one run or pair in a group; pairs, unpaired.
     """
     by = names_of(by)
+    if unpaired and "seed" not in table:
+        raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
     arms = _arms(table, metric, by, factor)
     check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)

@@ -29,9 +29,13 @@ def run_trial(task: Any, report: Report | None = None) -> Results:
     saved_at = path.with_suffix(".checkpoint")
     path.parent.mkdir(parents=True, exist_ok=True)
 
+    kept = [path.with_suffix(f".{at}.safetensors") for at in getattr(task, "snapshots", ())]
+
     def from_cache_or_trained() -> Results:
         if path.exists():
-            return checkpoint.read_tensors(path)[1]
+            results = checkpoint.read_tensors(path)[1]
+            if all(file.exists() for file in kept) or results["status"] == "diverged":
+                return results
         results, tensors = train_afresh(task, report, saved_at)
         if results["status"] != "failed":
             checkpoint.write_tensors(path, tensors, results)

@@ -164,13 +164,13 @@ def ensembles(predictions: Predictions, size: int, most: int | None = None, own:
     All such pairs, or ``most`` of them, evenly spread over their list.
     """
     pairs = list(disjoint(list(predictions), size))
-    step = max(1, len(pairs) // most) if most else 1
+    n = min(most or len(pairs), len(pairs))
     return [
         {
             "between": [list(first), list(second)],
             **metrics.row_means(_average(predictions, first), _average(predictions, second), own),
         }
-        for first, second in pairs[::step][:most]
+        for first, second in (pairs[i * len(pairs) // n] for i in range(n))
     ]
 
 
