@@ -1,7 +1,5 @@
 """What the explorer shows: the records' own values, at their own places, and nothing that no record has."""
 
-from dataclasses import astuple
-
 import grids
 import pandas as pd
 import pytest
@@ -9,8 +7,10 @@ from explored import catalogue, made_up
 
 from actlab import paths
 from actlab.explorer import catalogue as explore
-from actlab.records.arm_results import ArmResults
+from actlab.records import tables
 from actlab.records.settings import in_order
+from actlab.statistics.contrasts import means
+from actlab.statistics.estimate import log_limits
 
 
 def test_studies_go_by_names_in_words_in_the_menus_order():
@@ -36,13 +36,25 @@ def test_values_are_the_records_own():
     relu, swiglu, diverged = study["arms"]
     assert [arm["key"] for arm in study["arms"]] == ["charlm/relu", "charlm/swiglu", "tinylstm/relu"]
     pairs = made_up()[1]["reproducibility_metrics"]
-    wanted = ArmResults(made_up()[1]).shown("churn")
-    assert swiglu["end"]["churn"] == pytest.approx(astuple(wanted)[:4], rel=1e-4)
+    n, *wanted = means(tables.of_records([made_up()[1]])[1], "churn")[["n", "estimate", "low", "high"]].iloc[0]
+    assert swiglu["end"]["churn"] == pytest.approx([wanted[0], *log_limits(*wanted), n], rel=1e-4)
     assert swiglu["singles"]["churn"] == pytest.approx([pair["churn"] for pair in pairs])
     assert diverged["singles"]["val_loss"] == [2.0, 2.1, None]
     assert diverged["ended"] == " (44: diverged)"
     assert relu["moved"]["churn"] == [[1e-6, None, None, 1], []]
     assert swiglu["moved"] == {}
+
+
+def test_differences_are_paired_by_the_seeds_that_both_have():
+    """Trials that all shift by the same amount differ by it exactly, however much they scatter; a seed or a finished
+    trial of one arm alone counts in no difference."""
+    relu = grids.record(losses=(1.0, 5.0, 9.0, 7.0), pd=0.1, status={3: "diverged"})
+    gelu = grids.record(activation="gelu", losses=(5.5, 9.5, 7.5, 2.0), pd=0.32, first=43)
+    study = explore.of_records({"own": [relu, gelu]})["studies"]["own"]
+    assert study["pairs"] == [[0, 1]]
+    for metric, wanted in (("val_loss", [-0.5, 0.0, 2]), ("churn", [-0.2, None, 2])):
+        assert [column[0] for column in study["end"][metric]][:3] == wanted
+    assert study["arms"][0]["ended"] == " (45: diverged)"
 
 
 def test_training_is_followed_at_every_snapshot_and_at_the_end():

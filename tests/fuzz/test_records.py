@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.explorer import catalogue as explore
-from actlab.records import arm_results, store, tables
-from actlab.records.labels import METRICS
+from actlab.records import store, tables
 from actlab_audit import ablation, evidence
 
 DOOR = "records"
@@ -42,20 +41,9 @@ def read_all():
         warnings.simplefilter("ignore")  # of means over nothing, of infinities less infinities
         tables.of_records(records)
         explore.of_records({"fuzz": records})
-        use([arm_results.ArmResults(record) for record in records if record["kind"] == "trials"])
         runs = evidence.recorded("fuzz")
         if "symmetry" in runs and (runs := ablation.read("fuzz")) is not None:
             ablation.interaction(runs)
-
-
-def use(results):
-    """Every estimate of a grid."""
-    for arm in results:
-        for metric in METRICS:
-            arm.estimate(metric)
-            arm.minus(arm, metric)
-        arm.curve("val_loss")
-        _ = arm.not_done, [*arm_results.changed(arm.record, "nudge")]
 
 
 @given(kind=st.sampled_from(sorted(RECORDS)), where=st.integers(0, 10**6), put=st.just(DROP) | junk)

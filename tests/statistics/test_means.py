@@ -2,24 +2,39 @@
 
 import itertools
 import math
-from dataclasses import astuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from actlab.errors import BadInput
+import actlab
+from actlab.statistics.best_of import without_replacement
 from actlab.statistics.estimate import few_differ, log_limits
-from actlab.statistics.means import (
-    mean_interval,
-    without_replacement,
-)
 
 
 def distances(points):
     return np.abs(points[:, None] - points[None]).mean(axis=-1)
+
+
+def table(*arms):
+    """Of each arm one value a run, or of a symmetric matrix one a pair of runs."""
+    rows = []
+    for arm, values in enumerate(map(np.asarray, arms)):
+        i, j = np.triu_indices(len(values), 1)
+        names = {"seed": range(len(values))} if values.ndim == 1 else {"first": i, "second": j}
+        rows.append(pd.DataFrame(names | {"value": values if values.ndim == 1 else values[i, j], "arm": arm}))
+    return pd.concat(rows)
+
+
+def mean(values):
+    return actlab.means(table(values), "value", "arm").iloc[0]
+
+
+def minus(a, b):
+    return actlab.contrasts(table(b, a), "value", [], "arm", 0).iloc[0]
 
 
 @pytest.fixture
@@ -30,22 +45,20 @@ def matrix():
 def test_means_and_paired_differences_are_those_of_scipy():
     """Missing trials are left out and counted; the p-value is the t test's."""
     values = [1.55377, 1.55269, 1.56011]
-    found = mean_interval([*values, math.nan])
-    assert (found.low, found.high) == pytest.approx(tuple(stats.ttest_1samp(values, 0).confidence_interval(0.95)))
-    assert found.n == 3
+    found = mean([*values, math.nan])
+    assert (found["low"], found["high"]) == pytest.approx((*stats.ttest_1samp(values, 0).confidence_interval(0.95),))
+    assert found["n"] == 3
     a, b = [1.0, 2.5, 4.0, 4.5], [0.5, 2.6, 3.1, math.nan]
-    expected, difference = stats.ttest_rel(a[:3], b[:3]), mean_interval(np.subtract(a, b))
-    assert (difference.low, difference.high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
-    assert (difference.n, difference.p_value()) == (3, pytest.approx(expected.pvalue))
+    expected, difference = stats.ttest_rel(a[:3], b[:3]), minus(a, b)
+    assert (difference["low"], difference["high"]) == pytest.approx((*expected.confidence_interval(0.95),))
+    assert (difference["n"], difference["p"]) == (3, pytest.approx(expected.pvalue))
 
 
 def test_an_estimate_without_interval_excludes_nothing():
-    """No interval, no evidence; an interval of no width leaves no doubt."""
-    p_values = [mean_interval(difference).p_value() for difference in ([1.0], [0.0, 0.0], [1.0, 1.0])]
-    assert p_values == [1, 1, 0]
-    few = {size: mean_interval(np.full((size, size), 0.5)) for size in (0, 1, 2)}
-    assert [math.isnan(found.value) for found in few.values()] == [True, True, False]
-    assert all(math.isnan(found.low) for found in few.values())
+    """No interval, no p-value; an interval of no width leaves no doubt."""
+    p_values = [minus(values, np.zeros_like(values))["p"] for values in ([1.0], [0.0, 0.0], [1.0, 1.0])]
+    assert p_values == pytest.approx([math.nan, 1, 0], nan_ok=True)
+    assert mean(np.full((2, 2), math.nan))[["n", "estimate"]].tolist() == pytest.approx([0, math.nan], nan_ok=True)
 
 
 def test_a_mean_over_pairs_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix):
@@ -57,24 +70,20 @@ def test_a_mean_over_pairs_is_the_mean_over_pairs_and_the_jackknife_by_hand(matr
     def by_hand(values):
         left_out = np.array([average(values, [j for j in range(5) if j != i]) for i in range(5)])
         error = math.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
-        return average(values, list(range(5))), stats.t.ppf(0.975, 4) * error
+        return average(values, list(range(5))), error, stats.t.ppf(0.975, 4) * error
 
     other = distances(np.random.default_rng(3).normal(size=(5, 4)))
-    for values in (matrix, matrix - other):
-        found = mean_interval(values)
-        assert (found.value, found.high - found.value) == pytest.approx(by_hand(values))
+    both = minus(matrix, other)
+    for value, found, values in (("estimate", mean(matrix), matrix), ("difference", both, matrix - other)):
+        assert (found[value], found["se"], found["high"] - found[value]) == pytest.approx(by_hand(values))
 
 
-@pytest.mark.parametrize("diagonal", [0.0, math.nan, 7.0])
-def test_missing_trials_are_dropped_from_pairs_and_the_diagonal_is_not_read(matrix, diagonal):
+def test_missing_trials_are_dropped_from_pairs(matrix):
     holed = matrix.copy()
     holed[2], holed[:, 2] = math.nan, math.nan
-    np.fill_diagonal(holed, diagonal)
     kept = [0, 1, 3, 4]
-    assert mean_interval(holed) == mean_interval(matrix[np.ix_(kept, kept)])
-    assert astuple(mean_interval(holed - matrix)) == (0.0, 0.0, 0.0, 4)
-    with pytest.raises(BadInput, match="got inf"):
-        mean_interval(holed + math.inf)
+    pd.testing.assert_series_equal(mean(holed), mean(matrix[np.ix_(kept, kept)]))
+    assert minus(holed, matrix)[["difference", "low", "high", "n"]].tolist() == [0.0, 0.0, 0.0, 4]
 
 
 @pytest.mark.parametrize(("trials", "lowest", "highest"), [(3, 0.96, 0.995), (10, 0.935, 0.975)])
@@ -82,8 +91,9 @@ def test_jackknife_over_trials_covers_at_least_its_claim(trials, lowest, highest
     """Of PD-like values, h_ij = mean over inputs of |x_i - x_j|: additive parts of the trials and interactions both.
     Claim: at least about 95%; conservative at small M."""
     generator, truth = np.random.default_rng(0), 2 / np.sqrt(np.pi)  # E|x - y| of two standard normal values
-    found = [mean_interval(distances(generator.normal(size=(trials, 20)))) for _ in range(1500)]
-    assert lowest <= np.mean([e.low <= truth <= e.high for e in found]) <= highest
+    drawn = table(*(distances(generator.normal(size=(trials, 20))) for _ in range(1500)))
+    found = actlab.means(drawn, "value", "arm")
+    assert lowest <= found["low"].le(truth).mul(found["high"] >= truth).mean() <= highest
 
 
 def test_what_cannot_be_negative_has_its_interval_on_a_log_scale():

@@ -3,8 +3,8 @@ draws. No torch."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from re import split, sub
@@ -17,13 +17,12 @@ from actlab.figures.style import looks
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
 from actlab.records import store, tables
-from actlab.records.arm_results import ArmResults, changed
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
-from actlab.statistics.equal_loss import at_level, shared_runs
-from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknifed
+from actlab.statistics.contrasts import Arm
+from actlab.statistics.equal_loss import Curves, arms_of, at_level, shared_runs
+from actlab.statistics.estimate import Array, few_differ, log_limits, summary
 from actlab.statistics.significance import holm
 
 _FILE, WORDS = (read_yaml(Path(__file__).with_name(f"{name}.yaml")) for name in ("studies", "words"))
@@ -76,23 +75,34 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     if not kind:
         return {}
     apart, names, series = recorded.differing(records), KINDS[kind] or list(METRICS), factors(kind)[1]
-    main = [(_at(record, apart), ArmResults(record)) for record in records if record["kind"] == kind]
+    main = [(_at(record, apart), record) for record in records if record["kind"] == kind]
     levels = {factor: in_order({at[factor] for at, _ in main}) for factor in main[0][0]}
     main.sort(key=lambda one: [levels[factor].index(level) for factor, level in one[0].items()])
     again = [(_at(record, apart), record) for record in records if record["kind"] in ("floor", "perturbed")]
-    drawn = [
-        {"at": at, "key": "/".join(at.values()), "setting": recorded.named(arm.record, apart)}
-        | _arm(arm, names, [record for place, record in again if place == at])
-        for at, arm in main
-    ]
     places, arms = zip(*main, strict=True)
     pairs, own = _pairs(places, series), recorded.own_levels(records)
-    bigram = next((record["bigram"]["val_loss"] for record in records if "bigram" in record), math.inf)
-    followed = [
-        [i for i in group if arms[i].record.get("trajectory") and arms[i].estimate("val_loss").value < bigram]
-        for group in _alike([at | {"seeds": str(arm.labels)} for at, arm in main], series)
+    named = [
+        (arm, {"record": i, "setting": f"{at | {series: ''}} {recorded.labels_of(arm)}"})
+        for i, (at, arm) in enumerate(main)
     ]
-    at_loss = {metric: _at_losses(arms, followed, pairs, metric) for metric in THROUGH if any(followed)}
+    (trials, ends), curves = tables.tables_of(named), tables.curves_of(named)
+    along = tables.pairs_of([one for one in named if one[0].get("trajectory")], "along")
+    runs = trials.assign(seed=trials["trial"])  # named as in the pairs
+    measured = {name: _measured(runs if of_trials(name) else ends, name, len(arms)) for name in names}
+    course = pd.concat([curves, along]).groupby(["record", "iteration"], as_index=False)[["val_loss", *THROUGH]].mean()
+    drawn = [
+        {"at": at, "key": "/".join(at.values()), "setting": recorded.named(arm, apart)}
+        | _arm(arm, {name: every[i] for name, every in measured.items()}, [r for place, r in again if place == at])
+        | {"along": course.loc[course["record"] == i, _along(arm)].to_dict("list")}
+        for i, (at, arm) in enumerate(main)
+    ]
+    bigram = next((record["bigram"]["val_loss"] for record in records if "bigram" in record), math.inf)
+    followed = curves[curves["record"].isin(along["record"])]
+    at_loss = {
+        metric: _at_losses(read, len(arms), pairs)
+        for metric in THROUGH
+        if (read := arms_of(followed, along, metric, ["setting"], "record", bigram)[0])
+    }
     moved = [name for name in names if any(name in arm["moved"] for arm in drawn)]
     cornered = len({arm["corner"] for arm in drawn} - {None}) > 3
     views = {
@@ -128,7 +138,7 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
         "views": {view: shown for view, shown in views.items() if shown},
         "arms": drawn,
         "pairs": [pair[:2] for pair in pairs],
-        "end": {name: _minus(pairs, [arms[i].minus(arms[j], name) for i, j, _ in pairs]) for name in names},
+        "end": {name: _differences(every, pairs) for name, every in measured.items()},
         "equal": at_loss,
     }
 
@@ -154,31 +164,60 @@ def _pairs(places: Sequence[dict[str, str]], series: str) -> list[Pair]:
     return found
 
 
-def _minus(pairs: Sequence[Pair], found: Sequence[Estimate]) -> list[Any]:
-    """Five columns, a place a pair: first - second, half of its interval, n, and its p-value adjusted by Holm over each
-    of its two families, to a millionth (NaN where it has none)."""
-    p = pd.Series([e.p_value() if math.isfinite(e.low) else math.nan for e in found], dtype=float).repeat(2)
+def _measured(table: pd.DataFrame, metric: str, count: int) -> list[Arm]:
+    """Each arm's values of a metric, one a trial or one a pair."""
+    rows = dict(iter(table.groupby("record")))
+    return [Arm(rows.get(i, table[:0]), metric, (i,)) for i in range(count)]
+
+
+def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:
+    """First - second (``_minus``), each over the runs that both have."""
+    without = cache(lambda i, runs: arms[i].without_one(runs))
+    shared = [tuple(run for run in arms[i].runs if run in arms[j].runs) for i, j, _ in pairs]
+    return _minus(pairs, [without(i, of) - without(j, of) for (i, j, _), of in zip(pairs, shared, strict=True)])
+
+
+def _minus(pairs: Sequence[Pair], values: Iterable[Array]) -> list[Any]:
+    """Five columns, a place a pair, of differences and again without each run: the first, half of its interval, n, and
+    its p-value adjusted by Holm over each of its two families, to a millionth (NaN where it has none)."""
+    found = [summary(one) for one in values]
+    p = pd.Series([one[-1] for one in found], dtype=float).repeat(2)
     adjusted = p.groupby([family for *_, both in pairs for family in both]).transform(holm).to_numpy().reshape(-1, 2)
-    return [*zip(*((e.value, (e.high - e.low) / 2, e.n) for e in found), strict=True), *adjusted.T.round(6).clip(1e-6)]
+    columns = zip(*((value, (high - low) / 2, n) for n, value, low, high, *_ in found), strict=True)
+    return [*columns, *adjusted.T.round(6).clip(1e-6)]
 
 
-def _at_losses(
-    arms: Sequence[ArmResults], groups: Sequence[list[int]], pairs: Sequence[Pair], metric: str
-) -> list[tuple[list[Any], list[Any]]]:
+def _at_losses(arms: Mapping[Any, Curves], count: int, pairs: Sequence[Pair]) -> list[tuple[list[Any], list[Any]]]:
     """At each level of loss: an estimate an arm, with the loss, and the differences (``_minus``), of the arms of each
     group, which share their seeds (``statistics.equal_loss``)."""
-    found, none = [], jackknifed([math.nan])
-    curves = [{i: arms[i].curves(metric) for i in group} for group in groups if group]
+    groups = dict[str, dict[int, Curves]]()
+    for (group, i), arm in arms.items():
+        groups.setdefault(group, {})[i] = arm
+    found, none = [], np.array([math.nan])
     for level in LEVELS:
-        means, minus = [(*astuple(none), math.nan)] * len(arms), dict[tuple[int, ...], Estimate]()
-        for group in curves:
-            values, losses = at_level([*group.values()], shared_runs(group.values()), level / 100)
-            own = dict(zip(group, values.T, strict=True))  # (1 + M,) each
+        means, minus = [(*_estimate(none), math.nan)] * count, dict[tuple[int, ...], Array]()
+        for curves in groups.values():
+            values, losses = at_level([*curves.values()], shared_runs(curves.values()), level / 100)
+            own = dict(zip(curves, values.T, strict=True))  # (1 + M,) each
             for i, one in own.items():
-                means[i] = (*astuple(jackknifed(one)), losses[0])
-            minus |= {(i, j): jackknifed(own[i] - own[j]) for i, j in combinations(group, 2)}
+                means[i] = (*_estimate(one), losses[0])
+            minus |= {(i, j): own[i] - own[j] for i, j in combinations(own, 2)}
         found.append((means, _minus(pairs, [minus.get(pair[:2], none) for pair in pairs])))
     return found
+
+
+def _estimate(values: Array) -> tuple[float, float, float, int]:
+    """(value, low, high, n) of a statistic's values of all trials and again without each."""
+    n, value, low, high, *_ = summary(values)
+    return value, low, high, n
+
+
+def _shown(arm: Arm, metric: str) -> tuple[float, float, float, int]:
+    """An arm's mean; a pair metric's interval is on a log scale, or none where too few trials differ."""
+    value, low, high, n = _estimate(arm.without_one(arm.runs))
+    if not of_trials(metric):
+        low, high = (math.nan, math.nan) if few_differ(arm.values) else log_limits(value, low, high)
+    return value, low, high, n
 
 
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
@@ -187,32 +226,36 @@ def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
     return {name: recorded.text(level) for name, level in levels.items()}
 
 
-def _arm(arm: ArmResults, names: Iterable[str], again: Iterable[Record]) -> dict[str, Any]:
+def _arm(record: Record, arms: Mapping[str, Arm], again: Iterable[Record]) -> dict[str, Any]:
     """One recorded arm: estimates and, of each metric, one value a trial or, where it is one of pairs, a pair (the
     upper triangle, row by row); of its repetitions ``moved``: the same seed after a perturbation by one ULP, mean and
-    values, and ``drift``: how far the two runs are apart in training, mean over seeds; ``along``: means of what was
-    measured in it."""
-    pairs, along = np.triu_indices(len(arm.labels), 1), {"val_loss": arm.curve("val_loss").mean()}
-    moved, drift = list[Record](), dict[str, Any]()
+    values, and ``drift``: how far the two runs are apart in training, mean over seeds."""
+    labels, moved, drift = recorded.labels_of(record), list[Record](), dict[str, Any]()
     for other in again:
-        if found := changed(other, "nudge"):
-            moved += found.values()
-            course = ArmResults(other).curve("val_loss")
-            one, two = (course.reindex([f"{seed}{variant}" for seed in found]).to_numpy() for variant in ("", "-nudge"))
-            drift = {"iteration": [*course], "val_loss": np.abs(two - one).mean(axis=0)}
-    if arm.record.get("trajectory"):
-        for name in THROUGH:
-            along[name] = pd.DataFrame(arm.curves(name).pairs[:, *pairs], [*arm.snapshots]).mean(axis=1)
+        if found := [pair for pair in other["reproducibility_metrics"] if pair["between"][1].endswith("-nudge")]:
+            moved += found
+            course = tables.curves_of([(other, {})]).pivot(index="iteration", columns="trial", values="val_loss")
+            one, two = (course.reindex(columns=[pair["between"][of] for pair in found]).to_numpy() for of in (0, 1))
+            drift = {"iteration": [*course.index], "val_loss": np.abs(two - one).mean(axis=1)}
+    values = {name: dict(zip(arm.members, arm.values, strict=True)) for name, arm in arms.items()}
+    ended = [f"{t['label']}: {t['status']}" for t in record["trials"] if t["status"] != "done"]
     return {
-        "labels": arm.labels,
-        "singles": {name: arm.values(name) if of_trials(name) else arm.matrix(name)[pairs] for name in names},
-        "end": {name: astuple(arm.shown(name)) for name in names},
-        "ended": f" ({', '.join(arm.not_done)})" if arm.not_done else "",
+        "labels": labels,
+        "singles": {
+            name: [of.get(frozenset(runs)) for runs in combinations(labels, 2 - of_trials(name))]
+            for name, of in values.items()
+        },
+        "end": {name: _shown(arm, name) for name, arm in arms.items()},
+        "ended": f" ({', '.join(ended)})" if ended else "",
         "moved": {name: _moved([pair[name] for pair in moved]) for name in PAIR_METRICS if moved},
-        "corner": corner(str(arm.record["activation"])) if moved else None,
+        "corner": corner(str(record["activation"])) if moved else None,
         "drift": drift,
-        "along": pd.DataFrame(along).rename_axis("iteration").reset_index().to_dict("list"),
     }
+
+
+def _along(record: Record) -> list[str]:
+    """Columns of what was measured in training: of pairs where there are snapshots."""
+    return ["iteration", "val_loss", *(THROUGH if record.get("trajectory") else ())]
 
 
 def _moved(values: list[float]) -> list[Any]:

@@ -61,15 +61,20 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
         UnknownName: no such study with trials, no such kind; the message lists those that there are.
         BadInput: more than one study.
     """
-    return _tables(_arms(study, kind))
+    return tables_of(_arms(study, kind))
 
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
     """A row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
     ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
+    return curves_of(_arms(study, kind))
+
+
+def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
+    """What ``load_curves`` gives, of some arms."""
     rows = [
         arm | _label(trial) | {"iteration": entry["iteration"]} | {name: entry.get(name) for name in SCORES}
-        for record, arm in _arms(study, kind)
+        for record, arm in arms
         for trial in record["trials"]
         for entry in trial.get("history", ())
     ]
@@ -89,7 +94,7 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
         kind: as of ``load``.
     """
     check_name("pairs", of, BLOCKS)
-    return _pairs(_arms(study, kind), of)
+    return pairs_of(_arms(study, kind), of)
 
 
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
@@ -176,17 +181,18 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The two tables of some records of one study."""
     main = [record for record in records if kind_of(record)]
     names = differing(main)
-    return _tables([(record, _columns(record, names)) for record in main])
+    return tables_of([(record, _columns(record, names)) for record in main])
 
 
-def _tables(arms: Sequence[Arm]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def tables_of(arms: Sequence[Arm]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What ``load`` gives, of some arms."""
     kinds = {record["kind"] for record, _ in arms} or {"trials"}
     measured = [name for kind in sorted(kinds) for name in MEASURED.get(kind, MEASURED["trials"])]
     rows = [arm | _trial(record, trial) for record, arm in arms for trial in record["trials"]]
-    return _table(rows, [*RUN, "status", *SCORES, *measured]), _pairs(arms)
+    return _table(rows, [*RUN, "status", *SCORES, *measured]), pairs_of(arms)
 
 
-def _pairs(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
+def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
     """Of one of ``BLOCKS``."""
     rows = [
         arm | {name: block[name] for name in BLOCKS[of]} | _pair(record, pair)
@@ -201,7 +207,7 @@ def _table(rows: Sequence[dict[str, Any]], always: Sequence[str]) -> pd.DataFram
     """Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for ``always``; numbers are
     numbers."""
     table = pd.DataFrame(rows)
-    known = [name for name in COLUMNS if name in always or (name in table and table[name].notna().any())]
+    known = [name for name in COLUMNS if name in ("record", *always) or (name in table and table[name].notna().any())]
     table = table.reindex(columns=[*known, *(name for name in table if name not in COLUMNS)])
     numbers = [name for name in known if COLUMNS[name][0] not in TEXT and table[name].dtype == object]
     return table.astype(dict.fromkeys(numbers, float))

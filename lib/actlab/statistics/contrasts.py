@@ -3,7 +3,7 @@ intervals, p-values and Holm's correction. Tables in, tables out; no files.
 
 Every statistic is a mean over rows.  Its interval leaves one run at a time out of everything that it reads (jackknife,
 Tukey 1958; t with n - 1 degrees of freedom).  Where a row is a run this is the paired t test; where it is a pair of
-runs the U-statistic's jackknife over runs (Arvesen 1969), with the coverage that ``means.mean_interval`` reports.
+runs the U-statistic's jackknife over runs (Arvesen 1969), with the coverage that ``means`` reports.
 """
 
 from __future__ import annotations
@@ -92,7 +92,17 @@ def contrasts(
 
 
 def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
-    """The mean of each group over its runs, or over its pairs of runs, with a 95% interval over *runs*.
+    """The mean of each group over its runs, or over its pairs of runs, with a 95% interval over *runs*: of single
+    values Student's (1908), exact for normal ones; over pairs, whose mean is a U-statistic of order 2 (Hoeffding 1948),
+    a t interval from a jackknife over runs.
+
+    U_(-i) leaves run i out; variance = (n - 1) / n sum_i (U_(-i) - U)^2 (Arvesen 1969), with n - 1 degrees of freedom.
+    The claim holds where runs are alike in kind and many inputs are averaged.  Measured, nominal 95%, at n = 3, 5, 10
+    (6,000 repeats, Monte-Carlo error 0.3 to 0.6): 98, 97, 96% for distances over 20 inputs, 96, 96, 95% for run effects
+    of 5%.  It fails where runs differ in kind: 93% for effects of 30%, 90 to 92% and 79 to 81% where their scales are
+    lognormal with a standard deviation of 0.5 and 1, 82 to 86% for one squared difference; on a logarithmic scale
+    (``log_limits``) these are 95, 92 to 94, 86 to 88, 92 to 98%.  Where one run in ten differs from the rest no
+    interval helps (27, 42, 64%): see ``estimate.few_differ``.
 
     Args:
         table, metric, by: as of ``contrasts``.
@@ -147,7 +157,7 @@ def jackknife(values: ArrayLike) -> pd.Series:
     return pd.Series(summary(values), SUMMARY)
 
 
-class _Arm:
+class Arm:
     """The rows of one level in one group: their values, and the runs that each rests on."""
 
     def __init__(self, rows: pd.DataFrame, metric: str, cell: Cell) -> None:
@@ -197,17 +207,17 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hasha
     return [runs[first] | runs[second] for first, second in pairs], {*map(frozenset, pairs)}
 
 
-def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> dict[Cell, _Arm]:
+def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> dict[Cell, Arm]:
     """(*group, level) -> its rows."""
     for column in (*by, factor, metric):
         check_name("column", column, table.columns)
     if not pd.api.types.is_numeric_dtype(table[metric]):
         raise BadInput(f"expected a column of numbers, got {metric} of type {table[metric].dtype}")
     cells = table.groupby([*by, factor], sort=False, dropna=False)
-    return {cell: _Arm(rows, metric, cell) for cell, rows in cells}
+    return {cell: Arm(rows, metric, cell) for cell, rows in cells}
 
 
-def _difference(reference: _Arm | None, arm: _Arm | None, unpaired: bool) -> list[Any]:
+def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[Any]:
     if reference is None or arm is None:
         return [0, *[math.nan] * (len(DIFFERENCE) - 1), "missing"]
     shared = [run for run in arm.runs if run in set(reference.runs)]

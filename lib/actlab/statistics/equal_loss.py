@@ -69,7 +69,7 @@ def equal_loss(
         jackknife's, begins below the loss).
     """
     by = names_of(by)
-    arms, status = _arms(curves, pairs, metric, by, factor, exclude_above)
+    arms, status = arms_of(curves, pairs, metric, by, factor, exclude_above)
     every = dict.fromkeys(curves[[*by, factor]].itertuples(index=False, name=None))
     check_name(f"level of {factor}", reference, {cell[-1] for cell in every})
     values = dict(iter(_at_equal_loss(arms, share).groupby("cell", sort=False)))
@@ -126,7 +126,7 @@ def at_equal_loss(
         (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
     """
     by = names_of(by)
-    arms, _ = _arms(curves, pairs, metric, by, factor, exclude_above)
+    arms, _ = arms_of(curves, pairs, metric, by, factor, exclude_above)
     table = _at_equal_loss(arms, share, across, equal_seeds)
     cells = pd.DataFrame(table.pop("cell").tolist(), columns=[*by, factor])
     return pd.concat([cells, table], axis=1)
@@ -147,7 +147,7 @@ def _at_equal_loss(
     return pd.DataFrame(rows, columns=["cell", "left_out", "value", "loss"])
 
 
-def _arms(
+def arms_of(
     curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, by: Sequence[str], factor: str, highest: float | None
 ) -> tuple[dict[Cell, Curves], dict[Cell, str]]:
     """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss)."""

@@ -1,56 +1,22 @@
-"""A number with its interval, and the checks of what comes in.  Where the interval comes from: ``means.py``."""
+"""The interval of any jackknife, a logarithmic one, and where there is none.  Of what: ``contrasts.py``."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from actlab.errors import BadInput
-
 Array = NDArray[np.float64]
 LEVEL = 0.95
 """Coverage that every interval claims."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its interval: in the unit of its input; ``n`` counts independent trials, never pairs.
-
-    ``low`` and ``high`` are NaN where ``n`` trials cannot say how certain the value is; ``value`` is NaN where there is
-    none.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-    def p_value(self) -> float:
-        """Two-sided p-value of 0 (t with n - 1 degrees of freedom).
-
-        1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 0 at
-        any distance.
-        """
-        error = (self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + LEVEL) / 2)
-        return 1.0 if math.isnan(error) else min(1.0, 2 * tail(abs(self.value), error, self.n - 1))
-
-
 def tail(distance: float, error: float, df: float) -> float:
     """One-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""
     return float(special.stdtr(df, -distance / error)) if error else float(distance <= 0)
-
-
-def finite(values: ArrayLike) -> Array:
-    """A copy as floats, or ``BadInput`` where a value is infinite."""
-    array = np.array(values, dtype=np.float64)
-    if np.isinf(array).any():
-        raise BadInput("expected finite numbers, or NaN for a missing or diverged trial, got inf")
-    return array
 
 
 def summary(values: ArrayLike) -> tuple[int, float, float, float, float, float, float]:
@@ -66,7 +32,7 @@ def summary(values: ArrayLike) -> tuple[int, float, float, float, float, float, 
 def log_limits(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Any, Any]:
     """The limits of what cannot be negative on a logarithmic scale: the same standard error, value / f to value x f.
 
-    They never reach 0, and cover better where pairs scatter widely (``means.mean_interval``). Differences keep theirs,
+    They never reach 0, and cover better where pairs scatter widely (``contrasts.means``). Differences keep theirs,
     and so does a value of 0.
     """
     middle = np.asarray(value, dtype=np.float64)

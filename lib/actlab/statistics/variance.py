@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from actlab.statistics.estimate import LEVEL, Array, Estimate, finite
+from actlab.errors import BadInput
+from actlab.statistics.estimate import LEVEL, Array
 
 DRAWS = 5_000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval: in the unit of its input; ``n`` counts independent trials, never pairs.
+
+    ``low`` and ``high`` are NaN where ``n`` trials cannot say how certain the value is; ``value`` is NaN where there is
+    none.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
 
 
 def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
@@ -36,7 +52,9 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     Raises:
         BadInput: an infinite value.
     """
-    array = finite(table)
+    array = np.asarray(table, dtype=np.float64)
+    if np.isinf(array).any():
+        raise BadInput("expected finite numbers, or NaN for a missing or diverged trial, got inf")
     array = array[~np.isnan(array).any(axis=1)]
     seeds, arms = array.shape
     degrees, unknown = (arms - 1) * (seeds - 1), Estimate(math.nan, math.nan, math.nan, seeds)

@@ -17,7 +17,7 @@ from torch import Tensor
 from actlab import metrics, paths
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, check_name
-from actlab.records import arm_results, settings, store, tables
+from actlab.records import settings, store, tables
 from actlab.study import provenance
 from actlab.study.kinds.kind import Report
 from actlab.study.load_model import RecordedTrial
@@ -211,5 +211,6 @@ def _floor(record: store.Record) -> str:
     """What a 1-ULP perturbation does to the replayed arm; nothing where that is not recorded."""
     floors = [other for other in store.load_study(record["study"]) if other["kind"] == "floor"]
     alike = [floor for floor in floors if all(floor["config"].get(name) == record["config"].get(name) for name in SAME)]
-    moved = [pair["total_variation"] for floor in alike for pair in arm_results.changed(floor, "nudge").values()]
+    pairs = [pair for floor in alike for pair in floor["reproducibility_metrics"]]
+    moved = [pair["total_variation"] for pair in pairs if pair["between"][1].endswith("-nudge")]
     return f" (one weight moved by one unit in the last place: {moved[0]:.1e})" if moved else ""
