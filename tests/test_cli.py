@@ -145,14 +145,18 @@ def test_version_and_names(committed, no_own_parts, tmp_path, capsys):
 
 
 def test_an_own_study_is_renamed_and_removed_after_a_question(params, monkeypatch, capsys):
-    """Under the new name its records are read, replays belong to them, and the same run trains nothing."""
+    """Under the new name its records are read, replays belong to them, what failed stays beside them, and the same run
+    trains nothing."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    (failed := paths.results() / "tiny-quick/failed").mkdir()
+    (failed / "a.json").touch()
     assert run("replay", "--all", "--study", "tiny-quick", "--sample", 1, "--workers", 1, "--keep") == 0
     with monkeypatch.context() as asked:
         asked.setattr("typer.confirm", Mock(side_effect=typer.Abort))
         assert [run("mv", "tiny-quick", "other"), run("rm", "tiny-quick")] == [1, 1]
     assert [path.name for path in paths.results().iterdir()] == ["tiny-quick"]
     assert run("mv", "tiny-quick", "other", "--yes") == 0
+    assert (paths.results() / "other/failed/a.json").exists()
     (replay,) = store.load_replays("other")
     assert replay["record_checksum"] in [record["checksum"] for record in store.load_study("other")]
     capsys.readouterr()
