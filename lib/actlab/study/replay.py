@@ -17,7 +17,7 @@ from torch import Tensor
 from actlab import metrics, paths
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, check_name
-from actlab.records import arm_results, settings, store, tables
+from actlab.records import arm_results, settings, store
 from actlab.study import provenance
 from actlab.study.kinds.kind import Report
 from actlab.study.load_model import RecordedTrial
@@ -51,10 +51,10 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
     """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
     ``label``: with this label."""
     if study:
-        check_name("study", study, tables.studies(), str(paths.results()))
+        check_name("study", study, store.studies(), str(paths.results()))
     return [
         RecordedTrial(record, trial["label"])
-        for name in ([study] if study else tables.studies())
+        for name in ([study] if study else store.studies())
         for path in sorted(store.folder_of(name).glob("*.json"))
         if settings.kind_of(record := store.load(path))
         for trial in record["trials"]
