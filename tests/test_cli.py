@@ -54,8 +54,9 @@ def test_run_report_replay(params, tmp_path, capsys):
 
 
 def test_options_override_the_file(params):
-    """--trials, --max-iters, --set and then filters change what runs, also where the file has a value for one model."""
-    params.write_text(yaml.safe_dump(TINY | {"per_arm": {"convlm": {"iterations": 4}}}))
+    """--trials, --max-iters, --set and then filters change what runs, also where the file has a value for one model,
+    or a wrong one."""
+    params.write_text(yaml.safe_dump(TINY | {"trials": 0, "per_arm": {"convlm": {"iterations": 4}}}))
     changed = ("--trials", 1, "--max-iters", 2, "--set", "model=[convlm, charlm]", "--set", "seed=7")
     assert run("run", params, "--workers", 1, "--activation", "relu", *changed, "--model", "convlm") == 0
     (record,) = [r for r in store.load_study("tiny-quick") if r["kind"] == "trials"]
