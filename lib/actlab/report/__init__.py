@@ -60,9 +60,11 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     ``contrasts`` of each metric).
 
     Raises:
-        BadInput: they share no arm.
+        BadInput: they share no arm, or are one study.
     """
     one, two = load(first), load(second)
+    if first == second:
+        raise BadInput(f"{first} minus itself is nothing: name two studies")
     names = list(levels(one.records) | levels(two.records))
     before, after = (levels(study.records, names) for study in (one, two))
     differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]
