@@ -182,7 +182,11 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     Args:
         model: a key of ``MODELS``.
         activation: a key of ``ACTIVATIONS``.
-        params: the other settings; ``model`` and ``activations`` in it are not used, nor those that make further arms.
+        params: the other settings; ``model``, ``activations``, ``noise_floor`` and ``perturbations`` in it are not
+            used.
+
+    Raises:
+        BadInput: several arms: more than one of ``varies``, a list of values of a setting, ``scales`` or ``tuning``.
     """
     values = params.model_dump() if isinstance(params, Params) else params
     only = {"model": model, "activations": activation, "noise_floor": False, "perturbations": ()}
