@@ -54,8 +54,9 @@ def test_run_report_replay(params, tmp_path, capsys):
 
 
 def test_options_override_the_file(params):
-    """--trials, --max-iters, --set and then filters change what runs, also where the file has a value for one model."""
-    params.write_text(yaml.safe_dump(TINY | {"per_arm": {"convlm": {"iterations": 4}}}))
+    """--trials, --max-iters, --set and then filters change what runs, also where the file has a value for one model,
+    or a wrong one."""
+    params.write_text(yaml.safe_dump(TINY | {"trials": 0, "per_arm": {"convlm": {"iterations": 4}}}))
     changed = ("--trials", 1, "--max-iters", 2, "--set", "model=[convlm, charlm]", "--set", "seed=7")
     assert run("run", params, "--workers", 1, "--activation", "relu", *changed, "--model", "convlm") == 0
     (record,) = [r for r in store.load_study("tiny-quick") if r["kind"] == "trials"]
@@ -145,14 +146,18 @@ def test_version_and_names(committed, no_own_parts, tmp_path, capsys):
 
 
 def test_an_own_study_is_renamed_and_removed_after_a_question(params, monkeypatch, capsys):
-    """Under the new name its records are read, replays belong to them, and the same run trains nothing."""
+    """Under the new name its records are read, replays belong to them, what failed stays beside them, and the same run
+    trains nothing."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    (failed := paths.results() / "tiny-quick/failed").mkdir()
+    (failed / "a.json").touch()
     assert run("replay", "--all", "--study", "tiny-quick", "--sample", 1, "--workers", 1, "--keep") == 0
     with monkeypatch.context() as asked:
         asked.setattr("typer.confirm", Mock(side_effect=typer.Abort))
         assert [run("mv", "tiny-quick", "other"), run("rm", "tiny-quick")] == [1, 1]
     assert [path.name for path in paths.results().iterdir()] == ["tiny-quick"]
     assert run("mv", "tiny-quick", "other", "--yes") == 0
+    assert (paths.results() / "other/failed/a.json").exists()
     (replay,) = store.load_replays("other")
     assert replay["record_checksum"] in [record["checksum"] for record in store.load_study("other")]
     capsys.readouterr()

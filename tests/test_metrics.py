@@ -5,6 +5,7 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
@@ -90,15 +91,13 @@ def test_metrics_with_labels(pair, data):
 def test_nan_stays_nan():
     """A NaN prediction gives a NaN distance, never a number."""
     p, q = softmax(0), softmax(1)
-    p[3, 4] = math.nan
-    assert all(
-        map(math.isnan, (metrics.total_variation(p, q), metrics.jensen_shannon(p, q), metrics.relative_pd(p, q)))
-    )
+    p[3] = math.nan
+    assert all(map(math.isnan, metrics.compare(p, q, np.zeros(200)).values()))
 
 
 def test_inputs_that_do_not_fit_are_refused():
-    """Different shapes, missing rows, vectors and empty tensors are errors that give both shapes; one target an
-    input."""
+    """Different shapes, missing rows, vectors and empty tensors are errors that give both shapes; one whole
+    number an input."""
     p = softmax(0, 4, 3)
     for bad in (p[1:], p[:, 1:], p[0], p[:0], p[None]):
         with pytest.raises(BadInput, match=r"one shape \(N, V\), got \(4, 3\) and"):
@@ -107,16 +106,19 @@ def test_inputs_that_do_not_fit_are_refused():
         metrics.row_means(p[:0], p[:0])
     for measure in (metrics.churn_split, metrics.label_pd):
         with pytest.raises(BadInput, match=r"expected 4 targets, one for each input, got shape \(3,\)"):
-            measure(p, p, torch.zeros(3, dtype=torch.int64))
+            measure(p, p, np.zeros(3))
+        with pytest.raises(BadInput, match=r"whole numbers from 0 to 2, got 0\.5"):
+            measure(p, p, [0, 0.5, 3, 2])
 
 
 def test_compare_takes_arrays_of_any_framework():
-    """NumPy arrays and lists give what tensors give; the metrics of the true label only where it is known."""
+    """NumPy arrays and lists give what tensors give, also labels with an index of their own and whole numbers; the
+    metrics of the true label only where it is known."""
     p, q, truth = softmax(0, 50, 4), softmax(1, 50, 4), torch.arange(50) % 4
     found = metrics.compare(p, q, truth)
-    assert metrics.compare(p.numpy(), q.tolist(), truth.numpy()) == found
+    assert metrics.compare(p.numpy(), q.tolist(), pd.Series(truth, range(9, 59))) == found
+    assert not metrics.compare(torch.eye(2).long(), np.eye(2))["churn"]
     assert {name: found[name] for name in metrics.ROWS.built_in} == metrics.compare(p, q)
-    assert math.isnan(metrics.compare(p, torch.full_like(q, math.nan))["total_variation"])
 
 
 def test_compare_refuses_what_is_no_distribution():

@@ -33,6 +33,7 @@ def test_report_writes_what_the_reference_workflow_wrote(study, tmp_path):
     data = {"summary.txt", *(f"{name}.csv" for name in ("trials", "pairs", "estimates", "differences"))}
     data |= {f"table_{name}.tex" for name in report.load(study).metrics}
     assert written == data | {f"{name}.png" for name in pictures}
+    assert all(re.fullmatch(report.OURS, name) for name in written - {"summary.txt"})
     assert all((tmp_path / name).stat().st_size > 100 for name in written)
 
 
@@ -52,9 +53,13 @@ def test_summary_has_mean_cv_best_and_worst(study):
 
 
 def test_filters_and_no_plots(study, tmp_path):
-    """Only the chosen models and activations appear; --no-plots leaves the summary alone."""
+    """Only the chosen models and activations appear; --no-plots leaves the summary alone. Of other files there only an
+    earlier report's go."""
+    for name in ("differences_churn.png", "table_own.tex"):
+        (tmp_path / name).touch()
     written = [path.name for path in report.write(report.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())]
-    assert [name for name in written if name.endswith(".png")] == []
+    assert {path.name for path in tmp_path.iterdir()} == {*written, "table_own.tex", "results"}
+    assert not [*tmp_path.glob("*.png")]
     text = (tmp_path / "summary.txt").read_text()
     assert "tinylstm" not in text
     assert "relu " not in text

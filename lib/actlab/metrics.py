@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,10 +38,20 @@ def _pair(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return p, q
 
 
-def _targets(p: Tensor, targets: Tensor) -> Tensor:
-    if targets.shape != p.shape[:1]:
-        raise BadInput(f"expected {p.shape[0]} targets, one for each input, got shape {tuple(targets.shape)}")
-    return targets
+def _targets(p: Tensor, targets: object) -> Tensor:
+    given = _numbers(targets)
+    if given.shape != p.shape[:1]:
+        raise BadInput(f"expected {p.shape[0]} targets, one for each input, got shape {tuple(given.shape)}")
+    truth = given.long().clamp(0, last := p.shape[1] - 1)
+    if wrong := given[given != truth].tolist():
+        raise BadInput(f"expected targets that are whole numbers from 0 to {last}, got {wrong[0]:g}")
+    return truth
+
+
+def _numbers(values: object) -> Tensor:
+    """A tensor of floating-point numbers as it is, anything else in double precision."""
+    found = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, float))
+    return found if found.is_floating_point() else found.double()
 
 
 def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:
@@ -58,8 +69,8 @@ def _relative(difference: Tensor, total: Tensor) -> Tensor:
 
 
 def churn_rows(p: Tensor, q: Tensor) -> Tensor:
-    """1 where the most probable labels differ, else 0: (N,)."""
-    return (p.argmax(dim=1) != q.argmax(dim=1)).to(p.dtype)
+    """1 where the most probable labels differ, else 0: (N,). NaN stays NaN."""
+    return (p.argmax(dim=1) != q.argmax(dim=1)) + 0 * (p + q).sum(dim=1)
 
 
 def jensen_shannon_rows(p: Tensor, q: Tensor) -> Tensor:
@@ -108,9 +119,9 @@ def pairwise(
             difference, total = (p - q).abs_(), p + q
             relative = _relative(difference, total)
             found = (
-                difference.sum(dim=1) / 2,
+                half := difference.sum(dim=1) / 2,
                 2 * relative.mean(dim=1),
-                (top[a] != top[b]).float(),
+                (top[a] != top[b]) + 0 * half,  # NaN stays NaN
                 _bits(relative, total),
                 *(ROWS[name](p, q) for name in own),
             )
@@ -159,21 +170,20 @@ def jensen_shannon(p: Tensor, q: Tensor) -> float:
     return _mean(jensen_shannon_rows, p, q)
 
 
-def churn_split(p: Tensor, q: Tensor, targets: Tensor) -> ChurnSplit:
+def churn_split(p: Tensor, q: Tensor, targets: object) -> ChurnSplit:
     """Churn taken apart by who is right. ``targets``: (N,) true labels. Bounds: |win - loss| = |accuracy
     difference|."""
     p, q = _pair(p, q)
-    truth = _targets(p, targets)
-    first, second = p.argmax(dim=1), q.argmax(dim=1)
-    differ, right_1, right_2 = first != second, first == truth, second == truth
+    truth, differ = _targets(p, targets), churn_rows(p, q)
+    right_1, right_2 = p.argmax(dim=1) == truth, q.argmax(dim=1) == truth
 
     def share(mask: Tensor) -> float:
-        return mask.double().mean().item()
+        return (differ * mask).double().mean().item()
 
-    return ChurnSplit(share(right_2 & ~right_1), share(right_1 & ~right_2), share(differ & ~right_1 & ~right_2))
+    return ChurnSplit(share(right_2), share(right_1), share(~right_1 & ~right_2))
 
 
-def label_pd(p: Tensor, q: Tensor, targets: Tensor) -> float:
+def label_pd(p: Tensor, q: Tensor, targets: object) -> float:
     """Mean of 2 |p - q| / (p + q) at the true label only, in [0, 2]. ``targets``: (N,). 0 / 0 counts as 0."""
     p, q = _pair(p, q)
     index = _targets(p, targets)[:, None]
@@ -191,24 +201,22 @@ def compare(p: object, q: object, targets: object = None, own: Iterable[str] = (
         own: names of metrics that a user has registered.
 
     Raises:
-        BadInput: other shapes, or a row that is no distribution: a negative value, or a sum 1% from 1 or more.
+        BadInput: other shapes, other labels, or a row that is no distribution: a negative value, or a sum 1% from 1 or
+            more.
     """
     first, second = _distributions("first", p), _distributions("second", q)
     found = row_means(first, second, own)
     if targets is None:
         return found
-    truth = torch.as_tensor(targets)
-    split = churn_split(first, second, truth)._asdict()
     return {
         **found,
-        "label_pd": label_pd(first, second, truth),
-        **{f"churn_{name}": value for name, value in split.items()},
+        "label_pd": label_pd(first, second, targets),
+        **{f"churn_{name}": value for name, value in churn_split(first, second, targets)._asdict().items()},
     }
 
 
 def _distributions(which: str, values: object) -> Tensor:
-    """As a tensor: a tensor as it is, anything else in double precision."""
-    found = values if isinstance(values, Tensor) else torch.tensor(values, dtype=torch.float64)
+    found = _numbers(values)
     if found.dim() == 2:
         total, least = found.double().sum(dim=1), found.amin(dim=1)
         for row in ((total - 1).abs().gt(0.01) | least.lt(0)).nonzero().flatten().tolist()[:1]:

@@ -49,10 +49,13 @@ def test_flow_is_what_the_activations_get(name, model):
 
 
 def test_reading_is_the_most_probable_character():
+    """And nothing is written after no character."""
     corpus, model, window = load_text("pydoc"), Characters().model(spec()), windows_of(spec())[2].inputs[0]
     with torch.no_grad():
         logits = model.eval()(window[None])[0]
     assert sampling.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]
+    with pytest.raises(BadInput, match="at least one"):
+        sampling.sample(model, corpus, "")
 
 
 def test_a_recorded_model_writes(toy):

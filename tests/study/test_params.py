@@ -11,7 +11,7 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
-from actlab.study.params.overrides import overridden
+from actlab.study.params.overrides import filtered, overridden
 from actlab.study.params.yaml_file import read_mapping
 from actlab.study.run import read_params
 
@@ -79,7 +79,7 @@ def test_what_is_too_large_is_not_read(tmp_path):
     with pytest.raises(
         BadInput, match=r"--set seed=.*: the value is not YAML: .*\*a is an alias: write the values out"
     ):
-        overridden(Params(), "x", {}, [bomb])
+        overridden({}, (), [bomb], {})
 
 
 def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
@@ -93,9 +93,9 @@ def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
 
 def test_a_field_that_is_set_leaves_the_plan():
     """A part of a registered study carries its plan, a changed one does not."""
-    registered = read_params(paths.ROOT / "params" / "answer-double.yaml")
-    assert overridden(registered, "x", {"activation": ["relu"]}).plan == registered.plan
-    assert overridden(registered, "x", {}, ["trials=2"]).plan is None
+    registered = read_params(file := paths.ROOT / "params" / "answer-double.yaml")
+    assert filtered(registered, "x", {"activation": ["relu"]}).plan == registered.plan
+    assert read_params(file, trials=2).plan is None
 
 
 @pytest.mark.usefixtures("no_own_parts")
@@ -106,6 +106,6 @@ def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
         (tmp_path / f"{name}.py").write_text(text)
     study = tmp_path / "study.yaml"
     study.write_text(f"study: own\nplugins: {tmp_path}/one.py\nactivations: [relu, one]\n")
-    settings = overridden(read_params(study), "x", {}, ["activations=[one, two]", f"plugins=[{tmp_path}/two.py]"])
+    settings = read_params(study, sets=["activations=[one, two]", f"plugins=[{tmp_path}/two.py]"])
     assert settings.activations == ("one", "two")
     assert [Path(file).name for file in settings.plugins] == ["one.py", "two.py"]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from actlab import __version__, files, paths
-from actlab.records import schema, tables
+from actlab.records import schema, store, tables
 
 TYPES = {"name": "sc:Text", "text": "sc:Text", "hash": "sc:Text", "true or false": "sc:Boolean"}
 """Unit of a column -> type in Croissant; of any other a number."""
@@ -84,7 +84,7 @@ def _field(table: str, column: str) -> Node:
 
 def export(folder: Path) -> None:
     """Write the tidy tables of all studies and what describes them, as downloads of the book."""
-    found = zip(*(tables.load(study, "all") for study in tables.studies()), strict=True)
+    found = zip(*(tables.load(study, "all") for study in store.studies()), strict=True)
     for (name, columns), parts in zip(COLUMNS_OF.items(), found, strict=True):
         table = pd.concat(parts, ignore_index=True).reindex(columns=columns)
         files.write_text(folder / f"{name}.csv", files.in_csv(table, index=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -67,9 +68,9 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.records.tables import COLUMNS
     from actlab.study.plugins.identity import PARTS
 
-    counts = {folder.name: len([*folder.glob("*.json")]) for folder in paths.results().glob("*/")}
+    counts = Counter(path.parent.name for path in paths.results().glob("*/*.json"))
     names = {
-        "studies": {name: f"{count} records" for name, count in sorted(counts.items()) if count},
+        "studies": {name: f"{count} records" for name, count in sorted(counts.items())},
         "activations": {name: f"{'gated; ' * row.gated}{row.source}" for name, row in ACTIVATIONS.items()},
         "models": {name: row.description for name, row in MODELS.items()},
         "scales": {

@@ -55,8 +55,10 @@ def run(
 
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
-    files = {str(path): study.read_params(path, plugin or ()) for path in params}
-    all_of_them = [overrides.overridden(file, path, filters, set_ or (), **changes) for path, file in files.items()]
+    all_of_them = [
+        overrides.filtered(study.read_params(path, plugin or (), set_ or (), **changes), str(path), filters)
+        for path in params
+    ]
     failed = False
     for settings in all_of_them:  # of which none trains before all are checked
         if dry_run:

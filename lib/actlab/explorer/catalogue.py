@@ -47,7 +47,7 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     Raises:
         BadInput: a folder without trials, or none of that name.
     """
-    chosen = list(names or tables.studies())
+    chosen = list(names or store.studies())
     found = of_records({name: tables.load_records(name) for name in chosen})
     for name, study in found["studies"].items():
         if texts := [text_of(record) for record in store.load_texts(name)]:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records.settings import MAIN, differing, kind_of, named
-from actlab.records.store import load_study, path_of
-
-
-def studies() -> list[str]:
-    """Folders with records."""
-    return [folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json"))]
+from actlab.records.store import load_study, path_of, studies
 
 
 def find(name: str | Path) -> Path:

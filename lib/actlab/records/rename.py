@@ -8,18 +8,17 @@ from pathlib import Path
 from actlab import paths
 from actlab.errors import BadInput, check_name
 from actlab.files import ASIDE
-from actlab.records.find import studies
 from actlab.records.store import checksum, folder_of, load, save
 
 
 def own_files(study: str) -> list[Path]:
-    """The files of a study that may be renamed or removed: one that is not committed.
+    """The files of a study that may be renamed or removed: one that is not committed. No record is read.
 
     Raises:
         UnknownName: no such study.
         BadInput: its records are committed.
     """
-    check_name("study", study, studies(), "results/")
+    check_name("study", study, {path.parent.name for path in paths.results().glob("*/*.json")}, "results/")
     if paths.results() == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
         raise BadInput(f"results/{study} is committed: `git rm` or `git mv` it, and the pages that read it")
     return sorted(path for path in folder_of(study).rglob("*") if path.is_file())
@@ -43,8 +42,8 @@ def rename(study: str, name: str) -> None:
     checksums: dict[str, str] = {}
     try:
         for path in sorted(files, key=lambda path: len(path.parts)):  # records before their replays
-            place = new / path.relative_to(old)
-            if path.suffix != ".json" or ASIDE in place.parts:
+            place = new / (inside := path.relative_to(old))
+            if path.suffix != ".json" or {ASIDE, "failed"} & {*inside.parts}:  # no records
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, place)
                 continue

@@ -134,6 +134,18 @@ def _check_place(path: Path, record: Record) -> None:
         raise DamagedRecord(path, f"it is a record of the study {brief(study)}, not of {brief(folder.name)}")
 
 
+def studies() -> list[str]:
+    """Folders below results/ with a record of trials, or a damaged one, which whoever reads that study is told of."""
+    return sorted(f.name for f in paths.results().glob("*") if any(map(_may_hold_trials, f.glob("*.json"))))
+
+
+def _may_hold_trials(path: Path) -> bool:
+    try:
+        return bool(kind_of(load(path)))
+    except RecordError:
+        return True
+
+
 def replays_of(path: Path) -> Path:
     """Folder of the history of a record's replays: one file each, so that none is lost when several are written at once
     or on several machines."""

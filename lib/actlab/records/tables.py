@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from actlab import paths
 from actlab.errors import BadInput, UnknownName, check_name
 from actlab.files import read_yaml
 from actlab.records import store
@@ -144,15 +143,8 @@ def load_records(study: str) -> list[Record]:
         raise BadInput(f"expected the name of one study, got {study!r}: load each, then join them with pandas.concat")
     records = store.load_study(study) if Path(study).name == study else []  # a path would lead out of the results
     if not any(kind_of(record) for record in records):
-        raise UnknownName("study with trials", study, studies(), "results/")
+        raise UnknownName("study with trials", study, store.studies(), "results/")
     return records
-
-
-def studies() -> list[str]:
-    """Folders below results/ whose records hold trials."""
-    return sorted(
-        f.name for f in paths.results().glob("*") if any(kind_of(store.load(path)) for path in f.glob("*.json"))
-    )
 
 
 def _part(record: Record) -> str:

@@ -3,6 +3,7 @@ study minus another. Trains nothing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,21 +18,31 @@ from actlab.report.study import ARM, Report, levels, load, minus
 
 __all__ = ["FORMATS", "Report", "compare", "load", "write"]
 FORMATS = ("png", "svg", "pdf")
+OURS = (
+    r"(trials|pairs|estimates|differences)\.csv"
+    r"|table_(total_variation|relative_pd|churn|jensen_shannon|label_pd|(best_)?val_loss|(val|test)_accuracy)\.tex"
+    r"|((differences_)?(total_variation|reproducibility|churn|jensen_shannon|label_pd|(best_)?val_loss|(test_)?accuracy)"
+    r"|accuracy_vs_reproducibility|training_curves|noise_floor)\.(png|svg|pdf)"
+)
+"""What a report writes beside its summary, but for a user's own metrics."""
 
 
 def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Iterator[Path]:
-    """Write the report into ``out`` and yield each file; ``formats`` of the figures, none for no figures."""
+    """Write the report into ``out`` and yield each file; ``formats`` of the figures, none for no figures. What an
+    earlier report left there (``OURS``) goes first; other files stay."""
     for name in formats:
         check_name("format", name, FORMATS)
-    yield files.write_text(out / "summary.txt", summary.text(report))
     csv = {
         "trials": report.trials.drop(columns=[*ARM, "level"]),
         "pairs": report.pairs.drop(columns=[*ARM, "level"]),
         "estimates": report.estimates,
         "differences": report.differences,
     }
+    for path in out.glob("*"):
+        if re.fullmatch(OURS, path.name):
+            path.unlink()
+    yield files.write_text(out / "summary.txt", summary.text(report))
     for name, rows in csv.items():
-        (out / f"{name}.csv").unlink(missing_ok=True)  # of an earlier report
         if len(rows):
             yield files.write_text(out / f"{name}.csv", files.in_csv(rows, index=False))
     for name, metric in report.metrics.items():
@@ -49,9 +60,11 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     ``contrasts`` of each metric).
 
     Raises:
-        BadInput: they share no arm.
+        BadInput: they share no arm, or are one study.
     """
     one, two = load(first), load(second)
+    if first == second:
+        raise BadInput(f"{first} minus itself is nothing: name two studies")
     names = list(levels(one.records) | levels(two.records))
     before, after = (levels(study.records, names) for study in (one, two))
     differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]

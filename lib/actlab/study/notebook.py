@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
-from actlab.records import store, tables
+from actlab.records import store
 from actlab.records.settings import differing
 from actlab.study.workers.startup import start_fork_server
 
@@ -93,7 +93,7 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
     for name in names:
         records = store.load_study(name) if name not in (".", "..") and "/" not in name else []
         if not records and not (paths.ROOT / "params" / f"{name}.yaml").exists():
-            raise UnknownName("study", name, tables.studies(), WHERE)
+            raise UnknownName("study", name, store.studies(), WHERE)
         if not records:
             raise BadInput(f"results/{name} has no record yet: `actlab run params/{name}.yaml` makes them")
         own = [record for record in records if kind in ("", record["kind"])]

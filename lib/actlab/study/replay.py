@@ -51,10 +51,10 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
     """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
     ``label``: with this label."""
     if study:
-        check_name("study", study, tables.studies(), str(paths.results()))
+        check_name("study", study, store.studies(), str(paths.results()))
     return [
         RecordedTrial(record, trial["label"])
-        for name in ([study] if study else tables.studies())
+        for name in ([study] if study else store.studies())
         for path in sorted(store.folder_of(name).glob("*.json"))
         if settings.kind_of(record := store.load(path))
         for trial in record["trials"]

@@ -16,8 +16,8 @@ from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import KINDS, kind_of
 from actlab.study.kinds.kind import Kind, Results
-from actlab.study.params.field_types import as_list
 from actlab.study.params.language import Params
+from actlab.study.params.overrides import overridden
 from actlab.study.params.yaml_file import StudyParams, read_mapping
 from actlab.study.progress import Event, Watch
 from actlab.study.trial import record_of, run_trial
@@ -57,17 +57,19 @@ class StudyRecords:
         return [(arm, t) for arm, record in arms if record for t in record["trials"] if t["status"] == "failed"]
 
 
-def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
-    """Checked parameters from a YAML file, of the kind that it names (``repro`` where it is silent); ``own``: plug-in
-    files beside those that it names.
+def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> StudyParams:
+    """Checked parameters from a YAML file, of the kind that it names (``repro`` where it is silent).
+
+    Args:
+        path: of the file.
+        plugins: files beside those that it names.
+        sets, changes: of fields, before anything is checked (``overrides.overridden``).
 
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
-    values, where = read_mapping(path), str(path)
+    values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
     params = KINDS.find(str(values.pop("kind", "repro")), where).params
-    if own:
-        values["plugins"] = [*dict.fromkeys([*as_list(values.get("plugins", [])), *own])]
     if "study" not in values:
         if not values.get("plugins"):  # what else is wrong is said first, but no plug-in runs for it
             params.parse(values, where)
@@ -180,7 +182,11 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     Args:
         model: a key of ``MODELS``.
         activation: a key of ``ACTIVATIONS``.
-        params: the other settings; ``model`` and ``activations`` in it are not used, nor those that make further arms.
+        params: the other settings; ``model``, ``activations``, ``noise_floor`` and ``perturbations`` in it are not
+            used.
+
+    Raises:
+        BadInput: several arms: more than one of ``varies``, a list of values of a setting, ``scales`` or ``tuning``.
     """
     values = params.model_dump() if isinstance(params, Params) else params
     only = {"model": model, "activations": activation, "noise_floor": False, "perturbations": ()}

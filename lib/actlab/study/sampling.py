@@ -26,6 +26,8 @@ def sample(model: LanguageModel, corpus: Corpus, prompt: str, length: int = 200,
 
     Each draw is a uniform number, looked up in the model's cumulative distribution over the characters.
     """
+    if not prompt:
+        raise BadInput("a model needs at least one character to go on from")
     model.eval()
     tokens, block = corpus.encode(prompt), model.config.block_size
     for draw in torch.rand(length, generator=generator(seed, "sample")):

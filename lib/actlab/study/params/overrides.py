@@ -1,9 +1,10 @@
 """What a command line changes in a params file: filters that only take away, and fields that are set by name."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, check_name
 from actlab.files import parse_yaml
 from actlab.study.params.field_types import as_list
 from actlab.study.params.yaml_file import StudyParams
@@ -18,25 +19,19 @@ def listed(values: Sequence[str] | None) -> list[str]:
 
 
 def overridden(
-    params: StudyParams,
-    where: str,
-    filters: Mapping[str, Sequence[str] | None],
-    sets: Sequence[str] = (),
-    **changes: Any,
-) -> StudyParams:
-    """A study with fields set, then only those of its own levels that are asked for. With a field set it is no longer
-    the registered study: its records carry no plan.
+    values: dict[str, Any], plugins: Sequence[str], sets: Sequence[str], changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a params file holds, unchecked, with fields set. It is then no longer the registered study: its records
+    carry no plan.
 
     Args:
-        params: the study as its file has it.
-        where: the file's name, for messages.
-        filters: option (a key of ``FIELDS``) -> names, with commas or repeated; none takes nothing away.
-        sets: ``name=value``, the value in YAML; ``plugins`` come beside the study's own.
-        changes: fields with values, for arms with a value of their own too; ``None`` changes nothing.
+        values: those of the file.
+        plugins: files beside the file's own.
+        sets: ``name=value``, the value in YAML; ``plugins`` come beside the others.
+        changes: fields with values; ``None`` changes nothing.
 
     Raises:
-        UnknownName: a level that the study does not name, a field that its kind does not have.
-        BadInput: a value that the field does not allow; ``sets`` not of that form.
+        BadInput: ``sets`` not of that form.
     """
     given = dict[str, Any]()
     for text in sets:
@@ -45,25 +40,37 @@ def overridden(
             raise BadInput(f"--set {text:.100}: expected name=value, as in --set iterations=100")
         given[name.strip()], _ = parse_yaml(value, f"--set {text:.100}: the value")
     given |= {name: value for name, value in changes.items() if value is not None}
-    if "plugins" in given:
-        given["plugins"] = [*params.plugins, *as_list(given["plugins"])]
-    if given and getattr(params, "plan", None):
+    if given and values.get("plan"):
         given["plan"] = None
-    if per_arm := getattr(params, "per_arm", {}):  # what the command line says holds for every arm
-        kept = {arm: {n: v for n, v in own.items() if n not in given} for arm, own in per_arm.items()}
+    with suppress(AttributeError, KeyError):  # what the command line says holds for every arm
+        kept = {arm: {n: v for n, v in own.items() if n not in given} for arm, own in values["per_arm"].items()}
         given = {"per_arm": kept} | given
-    params = params.replace(where, **given)
+    if more := [*plugins, *as_list(given.pop("plugins", []))]:
+        files = as_list(values.get("plugins", []))
+        given["plugins"] = [*files, *(file for file in more if file not in files)]
+    return values | given
+
+
+def filtered(params: StudyParams, where: str, filters: Mapping[str, Sequence[str] | None]) -> StudyParams:
+    """A study with only those of its own levels that are asked for.
+
+    Args:
+        params: the study.
+        where: the name of its file, for messages.
+        filters: option (a key of ``FIELDS``) -> names, with commas or repeated; none takes nothing away.
+
+    Raises:
+        UnknownName: a level that the study does not name.
+        BadInput: a filter that its kind does not have.
+    """
     fields = type(params).model_fields
     for option, values in filters.items():
-        names = listed(values)
-        field = next((name for name in FIELDS[option] if name in fields), "")
-        if names and not field:
-            raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
-        own = getattr(params, field, ())
-        for name in names:
-            if name not in own:
-                hint = f"{where} (a filter only takes away; --set {field}=... changes the study)"
-                raise UnknownName(option, name, own, hint)
-        if names:
+        if names := listed(values):
+            field = next((name for name in FIELDS[option] if name in fields), "")
+            if not field:
+                raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
+            own = getattr(params, field)
+            for name in names:
+                check_name(option, name, own, f"{where} (a filter only takes away; --set {field}=... changes a study)")
             params = params.replace(where, **{field: [name for name in own if name in names]})
     return params

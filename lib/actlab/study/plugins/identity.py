@@ -1,5 +1,5 @@
 """What a user's own part is, by which ids and cache keys know it: the hash of its file's syntax tree (of a text: of its
-characters). `plugins.py` reads the files."""
+characters). `load.py` reads the files."""
 
 import ast
 import functools
