@@ -4,14 +4,15 @@ import re
 
 import pandas as pd
 import pytest
+import yaml
 
 from actlab_audit import ledger as claims
 
-ROWS = {
-    "A1": {"source": "first", "verdict": "replicated", "claim": "loss < 1", "page": "studies/mnist"},
-    "A2": {"source": "first", "verdict": "artefact", "claim": "a Tukey test", "defect": "padding: both", "page": "x"},
-    "B1": {"source": "second", "verdict": "replicated", "claim": "a Tukey count", "kind": "count"},
-}
+ROWS = yaml.safe_load("""
+A1: {source: first, verdict: replicated, claim: loss < 1, page: studies/mnist}
+A2: {source: first, verdict: artefact, claim: a Tukey test, defect: "padding: both", page: x}
+B1: {source: second, verdict: replicated, claim: a Tukey count, kind: count}
+""")
 PLAIN = dict.fromkeys(["document", "section", "reported", "ours", "basis", "rule", "changed", "twins", "page"], "x")
 JUDGED = pd.DataFrame.from_dict(
     {id: PLAIN | {"kind": "outcome", "defect": ""} | row for id, row in ROWS.items()}, "index"

@@ -17,7 +17,7 @@ from torch import Tensor
 from actlab import metrics, paths
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, check_name
-from actlab.records import settings, store, tables
+from actlab.records import settings, store
 from actlab.study import provenance
 from actlab.study.kinds.kind import Report
 from actlab.study.load_model import RecordedTrial
