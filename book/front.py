@@ -277,7 +277,7 @@ def check() -> None:
     at_relus = at_relu[TV].apply(lambda pair: np.log10(pair).mean()).unstack().std(axis=1)
     holds(
         round(10 ** (at_relus**2).mean() ** 0.5, -1) == 20 and 10 ** at_relus["tinylstm"] < 1.2,
-        "(at ReLU's 20, and none in the LSTM)",
+        "(20 at ReLU's, where the LSTM has none)",
     )
     rungs = ladder()
     apart = 10 ** (rungs.std(axis=1) ** 2).groupby("what").mean() ** 0.5

@@ -124,8 +124,9 @@ def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
     """The partial runs and pairs, each with the mean of its value and that of the short one of the same seeds; SmeLU's
     were not averaged."""
     read, same, means = rows[rows["flaw"] == UNPAIRED], [*ARM, "trial", *PAIR[:2]], ["val_accuracy", PAIR[2]]
-    short = read.loc[(read["study"] == SHORT) & ~read["activation"].str.startswith("smelu"), [*same, *means]]
-    both = read[read["scale"] == "partial"].merge(short, "left", same, suffixes=("", " short"))
+    short, partial = read.loc[read["study"] == SHORT, [*same, *means]], read[read["scale"] == "partial"]
+    alone = partial["activation"].str.startswith("smelu")
+    both = pd.concat([partial[alone], partial[~alone].merge(short, on=same, suffixes=("", " short"))])
     return both.assign(flaw=AVERAGED, **{name: both[[name, f"{name} short"]].mean(axis=1) for name in means})
 
 

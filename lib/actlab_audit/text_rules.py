@@ -1,5 +1,5 @@
 """Rules that need no record: arithmetic of a text's own numbers, two of its statements, best checkpoints against the
-last step, parameters of models, coverage by simulation."""
+last step, parameters of models, the coverage of a bootstrap."""
 
 from __future__ import annotations
 

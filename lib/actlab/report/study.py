@@ -18,9 +18,9 @@ from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.estimate import few_differ, log_limits
 
 ARM = ["group", "arm"]
-ESTIMATED = [*ARM, "metric", "n", "estimate", "low", "high", "few"]
 """Columns that name an arm: its levels of all factors but the one that is compared, and of settings that differ; its
 level of that one."""
+ESTIMATED = [*ARM, "metric", "n", "estimate", "low", "high", "few"]
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 """Factor -> what stands before its number in the name of a group."""
 

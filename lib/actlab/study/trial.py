@@ -29,12 +29,11 @@ def run_trial(task: Any, report: Report | None = None) -> Results:
     saved_at = path.with_suffix(".checkpoint")
     path.parent.mkdir(parents=True, exist_ok=True)
 
-    kept = [path.with_suffix(f".{at}.safetensors") for at in getattr(task, "snapshots", ())]
-
     def from_cache_or_trained() -> Results:
         if path.exists():
             results = checkpoint.read_tensors(path)[1]
-            if all(file.exists() for file in kept) or results["status"] == "diverged":
+            snapshots = (path.with_suffix(f".{at}.safetensors") for at in getattr(task, "snapshots", ()))
+            if all(map(Path.exists, snapshots)) or results["status"] == "diverged":
                 return results
         results, tensors = train_afresh(task, report, saved_at)
         if results["status"] != "failed":
