@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -42,7 +42,7 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
         labels = (report.metrics[x].label, report.metrics[y].label)
         yield "accuracy_vs_reproducibility", lines(marks, *labels, kind="alone", share=False, own=own)
     if len(curves := load_curves(report.study, "all")):
-        curves = curves.merge(report.runs[["record", *ARM]].drop_duplicates()).replace(np.inf, np.nan)
+        curves = curves.merge(report.runs[["record", *ARM]].drop_duplicates()).replace(math.inf, math.nan)
         course = means(curves, "val_loss", [*ARM, "iteration"])
         labels = ("iteration", METRICS["val_loss"].of_kind(report.kind).label)
         yield "training_curves", plots.curves(course, "iteration", "estimate", labels, *ARM, own=own)

@@ -262,8 +262,8 @@ def decided(
         tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
         table = table.assign(p_equivalent=tails)
     for name in [name for name in ("p", "p_equivalent") if name in table and correction]:
-        parts = [part for _, part in table.groupby([*family], sort=False)] if family and len(table) else [table]
-        adjusted = pd.concat(pd.Series(holm(part[name], _size(part, planned)), part.index) for part in parts)
+        parts = [part for _, part in table.groupby([*family], sort=False)] if family else []
+        adjusted = pd.concat(pd.Series(holm(part[name], _size(part, planned)), part.index) for part in parts or [table])
         table.insert(table.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
     if margin is not None:
         different, same = (table[f"{name}{'_holm' * bool(correction)}"] < ALPHA for name in ("p", "p_equivalent"))
