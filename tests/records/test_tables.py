@@ -34,7 +34,7 @@ def test_changed_repetitions_and_defects_come_when_asked_for():
         [42, "repeat", "42-repeat"],
         [42, "nudge", "42-nudge"],
     ]
-    assert [len(actlab.load("made-up", kind)[0]) for kind in tables.KINDS] == [3, 3, 0, 3, 9]
+    assert [len(actlab.load("made-up", kind)[0]) for kind in tables.KINDS] == [3, 3, 0, 0, 3, 9]
     assert set(actlab.load("made-up", kind="perturbed")[1]) >= {"first", "second", "churn"}
     with pytest.raises(UnknownName, match="unknown kind 'floors': did you mean 'floor'"):
         actlab.load("made-up", kind="floors")

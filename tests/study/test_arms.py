@@ -52,6 +52,8 @@ validation: first
 validation_windows: 64
 training_windows: 8
 schedule: linear
+warmup: 50
+clip: 1.0
 average: 0.9
 per_arm: {charlm: {iterations: 400}}
 """)

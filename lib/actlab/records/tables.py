@@ -21,7 +21,7 @@ Arm = tuple[Record, dict[str, Any]]
 """A record, and what its rows share."""
 COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
 """Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``."""
-KINDS = ("trials", "floor", "perturbed", "defective", "all")
+KINDS = ("trials", "floor", "perturbed", "twins", "defective", "all")
 """What ``load`` can be asked for: the runs of a study (the default), repetitions of one seed, repetitions of several
 seeds with something changed, runs under a published defect, everything."""
 BLOCKS = {
@@ -31,6 +31,7 @@ BLOCKS = {
     "ensembles": ["size"],
     "equal_compute": ["size", "iteration"],
     "published": ["iteration"],
+    "steps": ["iteration"],
 }
 """The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
 MEASURED = {"trials": ["best_val_loss"], "mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
@@ -255,7 +256,7 @@ def _pair(record: Record, pair: Record) -> dict[str, Any]:
     first, second = (tuple(one) if isinstance(one, list) else one for one in pair["between"])
     values = {name: value for name, value in pair.items() if isinstance(value, float | int)}
     changed = {}
-    if record["kind"] in ("floor", "perturbed"):
+    if record["kind"] in ("floor", "perturbed", "twins"):
         seed, _, variant = str(second).partition("-")
         changed = {"seed": int(seed), "variant": variant}
     return changed | {"first": first, "second": second} | values
@@ -275,7 +276,7 @@ def _blocks(record: Record, of: str) -> Iterable[Record]:
         entries = [one for one in (*record.get("trajectory", ()), record | end) if one.get("as_published")]
         both = [[pair for name in ("pairs", "itself") for pair in one["as_published"].get(name, ())] for one in entries]
         return [{"iteration": one["iteration"], "pairs": pairs} for one, pairs in zip(entries, both, strict=True)]
-    return record.get("equal_compute", ()) if of == "equal_compute" else [end]
+    return record.get(of, ()) if of in ("equal_compute", "steps") else [end]
 
 
 def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:

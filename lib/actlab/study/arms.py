@@ -114,7 +114,7 @@ class TrialSpec(Specified):
         return replace(SCALES[self.scale], vocab_size=vocab_size)
 
 
-LATER_OF_RECIPE = {"schedule": "constant", "average": 0.0}
+LATER_OF_RECIPE = {"schedule": "constant", "optimizer": "adamw", "warmup": 0, "clip": 0.0, "average": 0.0}
 """Fields of the recipe that came after the first records: left out of an arm's hash where they have these values."""
 
 

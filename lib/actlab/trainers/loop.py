@@ -210,6 +210,8 @@ class Training:
             loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / len(batches)
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
+        if clip := getattr(self.recipe, "clip", 0.0):
+            nn.utils.clip_grad_norm_(self.model.parameters(), clip)
         return total
 
     def run(self) -> Trial:

@@ -36,6 +36,12 @@ class Recipe(BaseRecipe):
     batch_size: int = field(kw_only=True)
     learning_rate: float = 3e-4
     weight_decay: float = 0.01
+    optimizer: str = "adamw"
+    """``adamw``; of twins also ``adamw-eps`` and ``sgd`` (``trainers.twins``)."""
+    warmup: int = 0
+    """Steps over which the rate rises linearly to its full value, before any schedule but ``cosine``."""
+    clip: float = 0.0
+    """Largest L2 norm of the gradient of all weights; 0: not limited."""
     average: float | tuple[float, ...] = 0.0
     """Decay of an exponential moving average of the weights, kept beside them, or several; 0: none."""
 
@@ -52,7 +58,8 @@ class Recipe(BaseRecipe):
         left = 1 - iteration / self.iterations
         if self.schedule == "cosine":
             return _cosine(iteration, self.iterations, math.ceil(self.iterations / 50), 0.1)
-        return {"constant": 1.0, "linear": left, "cooldown": min(1.0, 2 * left)}[self.schedule]
+        rising = min(1.0, (iteration + 1) / self.warmup) if self.warmup else 1.0
+        return rising * {"constant": 1.0, "linear": left, "cooldown": min(1.0, 2 * left)}[self.schedule]
 
 
 @dataclass(frozen=True)

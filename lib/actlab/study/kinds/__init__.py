@@ -1,4 +1,5 @@
-"""The kinds of study, one class each: language models on characters, the ablation on tokens, the image sweep."""
+"""The kinds of study, one class each: language models on characters, the ablation on tokens, the image sweep, twins in
+lockstep."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +9,9 @@ from actlab.study.kinds.ablation import Ablation
 from actlab.study.kinds.characters import Characters
 from actlab.study.kinds.images import Sweep
 from actlab.study.kinds.kind import Kind
+from actlab.study.kinds.twins import Twins
 
-KINDS: Table[Kind] = Table("kind", ((kind.name, kind) for kind in (Characters(), Sweep(), Ablation())))
+KINDS: Table[Kind] = Table("kind", ((kind.name, kind) for kind in (Characters(), Sweep(), Ablation(), Twins())))
 """By their names in params files."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -66,8 +66,10 @@ def dataset_of(record: Mapping[str, Any]) -> str:
 class Characters(Kind):
     """Language models on characters; predictions of an arm's trials are compared."""
 
-    name, folder, params = "repro", "trials", Params
-    parts, records = (Arm, TrialSpec), ("trials", "floor", "perturbed")
+    name, folder = "repro", "trials"
+    params: ClassVar[type[Params]] = Params
+    parts: ClassVar[tuple[type, ...]] = (Arm, TrialSpec)
+    records: ClassVar[tuple[str, ...]] = ("trials", "floor", "perturbed")
 
     def plan(self, params: Params) -> list[Arm]:  # noqa: D102
         return arms.arms_of(params)

@@ -102,7 +102,14 @@ class Params(LanguageParams):
     """One study of language models (the reproducibility grid). Every field is a literal; a list where several values
     make several arms."""
 
-    grid: ClassVar = ("learning_rate", "weight_decay", "batch_size", "schedule", "gated_width")
+    grid: ClassVar[tuple[str, ...]] = (
+        "learning_rate",
+        "weight_decay",
+        "batch_size",
+        "schedule",
+        "warmup",
+        "gated_width",
+    )
     """Settings that may be lists as well."""
     factors = ("model", "activations", "varies", "scales", *grid)
     study: StudyName = "repro-quick"
@@ -125,6 +132,10 @@ class Params(LanguageParams):
     schedule: Grid[Literal["constant", "linear", "cooldown", "cosine"]] = "constant"
     """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
     cosine: 2% of warm-up, then to a tenth."""
+    warmup: Grid[Annotated[int, Field(ge=0, le=LIMITS["iterations"])]] = 0
+    """Steps over which the rate rises linearly to its full value."""
+    clip: Annotated[Number, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Largest L2 norm of the gradient of all weights; 0: not limited."""
     prediction_windows: Windows = 256
     """Frozen validation windows on which predictions are compared."""
     noise_floor: bool = True

@@ -1,0 +1,188 @@
+"""Networks trained in lockstep: a leader, and followers that start one bit away from it and see the same batches. A
+follower may use the leader's slopes in place of its own: under ReLU, the leader's side of the corner.
+
+A follower that copies puts f(a) + f'(a)(b - a) for f(b), with a the leader's input at that place. Under ReLU this is
+b where a > 0 and 0 elsewhere: the leader's 0/1 mask, forward and backward. Under a smooth f it is the tangent, so what
+bends between a and b is taken away.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.optim import Optimizer
+
+from actlab.activations import slope
+from actlab.errors import BadInput
+from actlab.optimizers.steps import step
+from actlab.trainers.determinism import reproducible
+from actlab.trainers.recipes import Recipe
+from actlab.trainers.seeds import derive, generator
+from actlab.trainers.windows import batch_starts
+
+T = TypeVar("T", bound=nn.Module)
+OPTIMIZERS: Mapping[str, Callable[[nn.Module, Recipe], Optimizer]] = {
+    "adamw": lambda net, r: torch.optim.AdamW(
+        net.parameters(), r.learning_rate, weight_decay=r.weight_decay, fused=True
+    ),
+    "adamw-eps": lambda net, r: torch.optim.AdamW(
+        net.parameters(), r.learning_rate, eps=1e-4, weight_decay=r.weight_decay, fused=True
+    ),
+    "sgd": lambda net, r: torch.optim.SGD(net.parameters(), r.learning_rate, momentum=0.9, nesterov=True),
+}
+"""Name -> of a network. ``adamw-eps`` has 1e-4 where AdamW has 1e-8, so that tiny gradients make tiny steps."""
+
+
+def copies(change: str, iteration: int) -> bool:
+    """Whether a follower uses the leader's slopes at a step (from 0).
+
+    ``own``: never; ``copied``: always; ``copied-50``: in the first 50 steps; ``own-50``: from step 50 on.
+    """
+    mode, _, until = change.partition("-")
+    if mode not in ("own", "copied") or (until and not until.isdigit()):
+        raise BadInput(f"a follower is called own, copied, own-STEPS or copied-STEPS, not {change!r}")
+    copied_at_first = mode == "copied"
+    return copied_at_first if not until or iteration < int(until) else not copied_at_first
+
+
+@dataclass
+class Inputs:
+    """What entered the leader's activations in its last forward pass, in their order, with the slopes there."""
+
+    values: list[Tensor] = field(default_factory=list)
+    slopes: list[Tensor] = field(default_factory=list)
+
+
+class Lead(nn.Module):
+    """An activation that notes what enters it."""
+
+    def __init__(self, activation: nn.Module, seen: Inputs) -> None:
+        super().__init__()
+        self.activation, self.seen = activation, seen
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., n) -> (..., n)."""
+        if self.training:
+            self.seen.values.append(x.detach())
+            self.seen.slopes.append(slope(self.activation, x))
+        return self.activation(x)
+
+
+class Follow(nn.Module):
+    """An activation that counts where its input has another sign than the leader's, and may use the leader's slope."""
+
+    def __init__(self, activation: nn.Module, seen: Inputs, place: int) -> None:
+        super().__init__()
+        self.activation, self.seen, self.place = activation, seen, place
+        self.copying = False
+        self.apart = torch.zeros((), dtype=torch.int64)
+        self.inputs = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., n) -> (..., n)."""
+        if not self.training:  # a finished network is measured as it is
+            return self.activation(x)
+        a = self.seen.values[self.place]
+        self.apart, self.inputs = ((x.detach() > 0) != (a > 0)).sum(), x.numel()
+        if not self.copying:
+            return self.activation(x)
+        return self.activation(a) + self.seen.slopes[self.place] * (x - a)
+
+
+def replaced(net: nn.Module, make: Callable[[nn.Module, int], T]) -> list[T]:
+    """Every activation of a network (its submodules called ``act``), replaced by ``make(activation, place)``."""
+    owners: list[Any] = [module for module in net.modules() if isinstance(getattr(module, "act", None), nn.Module)]
+    made = [make(owner.act, place) for place, owner in enumerate(owners)]
+    for owner, activation in zip(owners, made, strict=True):
+        owner.act = activation
+    return made
+
+
+def distance(tensors: Sequence[Tensor], others: Sequence[Tensor]) -> float:
+    """L2 norm of the difference of two lists of tensors."""
+    return math.sqrt(sum((a - b).double().square().sum().item() for a, b in zip(tensors, others, strict=True)))
+
+
+def measured_at(iteration: int, iterations: int) -> bool:
+    """Whether a step is measured: each of the first 100, then every tenth, and the last."""
+    return iteration < 100 or iteration % 10 == 0 or iteration == iterations - 1
+
+
+def train_together(
+    leader: nn.Module,
+    followers: Mapping[str, nn.Module],
+    text: Tensor,
+    block_size: int,
+    recipe: Recipe,
+    optimizer: str,
+    seed: int,
+    on_progress: Callable[[int, float], None] | None = None,
+) -> Iterator[dict[str, float | str]]:
+    """Train a leader and its followers in lockstep: the same batches and the same dropout masks at every step.
+
+    Args:
+        leader, followers: freshly initialised on the CPU; the followers by their names (``copies``). Changed in place.
+        text: (n,) character numbers of the training split.
+        block_size: characters of a window.
+        recipe: iterations, batch size, learning rate, weight decay.
+        optimizer: a key of ``OPTIMIZERS``.
+        seed: makes the streams ``order`` and ``dropout``, as in ``loop.train``.
+        on_progress: called with (iteration, the leader's loss) after each step.
+
+    Yields:
+        A row a measured step and follower: ``iteration`` (steps before it), ``change`` (the follower), ``sides_apart``
+        (share of activation inputs whose sign differs), ``gradient_distance`` (relative: norm of the difference over
+        the leader's norm), ``weight_distance`` (after the step, L2).
+    """
+    starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order"))
+    span = torch.arange(block_size + 1)
+    seen = Inputs()
+    replaced(leader, lambda activation, place: Lead(activation, seen))
+    hooks = {
+        name: replaced(net, lambda activation, place: Follow(activation, seen, place))
+        for name, net in followers.items()
+    }
+    nets = {"": leader, **followers}
+    optimizers = {name: OPTIMIZERS[optimizer](net.train(), recipe) for name, net in nets.items()}
+    weights = {name: [*net.parameters()] for name, net in nets.items()}
+    with reproducible(derive(seed, "dropout")):
+        for iteration in range(recipe.iterations):
+            windows = text[starts[iteration][:, None] + span].long()  # (B, T + 1)
+            dropout = torch.get_rng_state()
+            seen.values.clear()
+            seen.slopes.clear()
+            losses = {}
+            for name, net in nets.items():
+                for hook in hooks.get(name, ()):
+                    hook.copying = copies(name, iteration)
+                torch.set_rng_state(dropout)
+                optimizers[name].zero_grad(set_to_none=True)
+                losses[name] = F.cross_entropy(net(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
+                losses[name].backward()  # type: ignore[no-untyped-call]
+            measured = measured_at(iteration, recipe.iterations)
+            of_leader = [w.grad for w in weights[""] if w.grad is not None] if measured else []
+            norm = distance(of_leader, [torch.zeros(())] * len(of_leader))
+            gradients = {
+                name: distance([w.grad for w in own if w.grad is not None], of_leader) / norm if measured else math.nan
+                for name, own in weights.items()
+            }
+            for each in optimizers.values():
+                step(each)
+            if on_progress is not None:
+                on_progress(iteration + 1, losses[""].item())
+            if not measured:
+                continue
+            for name in followers:
+                apart = sum(int(hook.apart) for hook in hooks[name])
+                inputs = sum(int(hook.inputs) for hook in hooks[name])
+                yield {
+                    "iteration": iteration,
+                    "change": name,
+                    "sides_apart": apart / inputs,
+                    "gradient_distance": gradients[name],
+                    "weight_distance": distance([w.detach() for w in weights[name]], [w.detach() for w in weights[""]]),
+                }
