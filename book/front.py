@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import actlab
 from actlab import paths
-from actlab.book.prose import holds
+from actlab.book.checks import holds
 from actlab.figures import plots
 from actlab.figures.style import canvas, keep, look, styled, svg
 from actlab.files import write_text

@@ -8,7 +8,7 @@ from scipy import stats
 
 import actlab
 from actlab import holds, paths
-from actlab.book.prose import script
+from actlab.book.paper import script
 from actlab.figures import plots
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import LOOK

@@ -71,6 +71,9 @@ def test_inputs_change_when_and_only_when_what_a_page_depends_on_does(root, monk
     assert changed() == {("studies/tiny-red", "records"), ("studies/tiny-blue", "records")}
     write(root, "2")
     assert changed() == {(name, "notebook") for name in NAMES}
+    (root / "notebooks/checks").mkdir()
+    (root / "notebooks/checks/tiny.py").touch()
+    assert changed() == {(name, "notebook") for name in NAMES}
     (root / "book/pages.yaml").write_text(PAGES.replace("green", "grey"))
     assert changed() == {("studies/alone", "parameters")}
     (root / "actlab_own").mkdir()
@@ -112,6 +115,25 @@ def test_only_what_is_stale_is_executed_and_a_failure_is_named(root):
     assert [*made.parent.iterdir()] == [made]
     (root / "results/colours/red.json").write_text("0.75")
     assert execute_stale(root) == [made]
+    assert execute_stale(root) == []
+
+
+@pytest.mark.slow
+def test_a_changed_record_stops_the_page_that_quotes_it(root):
+    """The chain from a record to a typed number: the check beside the notebook names the page, what it says and what
+    was found; unchanged it leaves no trace on the page."""
+    (root / "book/pages.yaml").write_text(PAGES.splitlines()[1])
+    record = root / "results/colours/red.json"
+    write(root, f"import json\nred = json.load(open({str(record)!r}))")
+    (root / "notebooks/checks").mkdir()
+    checks = "from actlab.book.checks import agrees\ndef check_red(red): agrees(red, 0.25, 'red takes off 0.25', 2)"
+    (root / "notebooks/checks/tiny.py").write_text(checks)
+    (made,) = execute_stale(root)
+    assert "checks" not in made.read_text()
+    record.write_text("0.75")
+    said = "studies/tiny-red .*tiny.py: check_red: 'red takes off 0.25': the page says 0.25, the records say 0.75"
+    with pytest.raises(BookError, match=said):
+        execute_stale(root)
 
 
 def test_sphinx_is_asked_only_where_something_changed(tmp_path, monkeypatch):

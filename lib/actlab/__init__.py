@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from actlab.book.prose import holds
+    from actlab.book.checks import holds
     from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
     from actlab.statistics.averaging_and_ensembles import beside_training
     from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
@@ -48,7 +48,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 HOMES = {
-    "book.prose": ("holds",),
+    "book.checks": ("holds",),
     "records.tables": ("load", "load_baselines", "load_curves", "load_losses", "load_pairs"),
     "statistics.equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
     "statistics.averaging_and_ensembles": ("beside_training",),

@@ -6,7 +6,7 @@ import pytest
 from prose import statements
 
 from actlab import paths
-from actlab.book.prose import script
+from actlab.book.paper import script
 from actlab.figures.style import svg
 
 FRONT = paths.ROOT / "book" / "front.py"

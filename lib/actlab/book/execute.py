@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 import os
+import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -80,6 +81,8 @@ def make(page: Page) -> None:
         os.environ[store.READS] = " ".join(page.reads)
     try:
         notebook = _execute(page, work)
+        if page.checks.exists():
+            notebook.cells.pop()
         for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
             notebook.metadata.pop(name, None)
         for cell in notebook.cells:  # what this page sets, folded; the declared parameters above it are open
@@ -92,21 +95,33 @@ def make(page: Page) -> None:
         if isinstance(error, PapermillExecutionError):
             first = error.source.strip().partition("\n")[0]
             said = f"cell {error.cell_index + 1} (`{first}`): {error.ename}: {error.evalue}"
+            if error.source == checks_of(page):
+                said = f"notebooks/checks/{page.checks.name}: {error.evalue}"
         about = f"{page.name} (notebooks/{page.notebook}.ipynb): {said}"
         raise BookError(f"{about}; the notebook as far as it came: {work}") from None
     work.unlink()
 
 
+def checks_of(page: Page) -> str:
+    """Source of the cell that runs a page's checks after its last one."""
+    return f"from actlab.book.checks import run_checks\n\nrun_checks({str(page.checks)!r}, globals())"
+
+
 def _execute(page: Page, work: Path) -> Any:
+    import nbformat
     import papermill
     from traitlets.config import Config
 
     log = logging.getLogger("papermill")
     log.setLevel(logging.ERROR)  # it warns of every name of a params file that has a default here
+    notebook = nbformat.read(page.source, 4)
+    if page.checks.exists():
+        notebook.cells.append(nbformat.v4.new_code_cell(checks_of(page)))
+    files.write_text(work, nbformat.writes(notebook))
     with tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # else kernels would share them
         private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         return papermill.execute_notebook(
-            page.source,
+            work,
             work,
             page.values,
             kernel_name="python3",
@@ -115,3 +130,10 @@ def _execute(page: Page, work: Path) -> Any:
             execution_timeout=TIMEOUT,
             config=Config({"KernelManager": private if os.name == "posix" else {}}),
         )
+
+
+if __name__ == "__main__":  # python -m actlab.book.execute corner: the pages of these notebooks, stale or not
+    for page in load_pages():
+        if page.notebook in sys.argv[1:]:
+            make(page)
+            print(f"{page.name} is made, and its numbers hold")

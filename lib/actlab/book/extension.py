@@ -11,7 +11,7 @@ from typing import Any
 from actlab import paths
 from actlab.book import dataset, footer, mathml, paper, policy
 from actlab.book.execute import execute_stale
-from actlab.book.prose import script
+from actlab.book.paper import script
 from actlab.errors import ActlabError
 from actlab.files import write_text
 

@@ -55,6 +55,11 @@ class Page(BaseModel):
         return self._root / "notebooks" / f"{self.notebook}.ipynb"
 
     @property
+    def checks(self) -> Path:
+        """Of the numbers that the notebook's prose quotes; there may be none."""
+        return self.source.parent / "checks" / f"{self.notebook}.py"
+
+    @property
     def path(self) -> Path:
         """Of the executed notebook."""
         return self._root / "book" / f"{self.name}.ipynb"
@@ -74,7 +79,7 @@ class Page(BaseModel):
     def inputs(self) -> dict[str, str]:
         """Hash of everything that the page depends on, by kind."""
         return {
-            "notebook": contents([self.source], self._root),
+            "notebook": contents(filter(Path.exists, [self.source, self.checks]), self._root),
             "parameters": store.digest(self.values),
             "records": contents(self.every_file(), paths.results()),
             "software": software(),

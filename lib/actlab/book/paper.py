@@ -4,12 +4,20 @@ one folder, and sets them with typst (`make paper`)."""
 import json
 import runpy
 import shutil
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from actlab import paths
 from actlab.book.execute import BookError
 from actlab.figures.style import svg
 from actlab.files import write_text
+
+
+@cache
+def script(name: str) -> dict[str, Any]:
+    """What a script of the repository leaves."""
+    return runpy.run_path(str(paths.ROOT / name))
 
 
 def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:

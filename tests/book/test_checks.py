@@ -1,0 +1,91 @@
+"""Checks of typed numbers: what holds passes, what does not stops with what the page says and what was found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from actlab import holds
+from actlab.book.checks import agrees, run_checks
+from actlab.errors import ActlabError, BadInput, NotHeld
+
+
+def test_what_is_true_holds():
+    """A truth value of Python, NumPy or pandas."""
+    for fact in (True, np.float64(1) > 0, pd.Series([0.0641]).sub(0.064).abs().lt(5e-4).all()):
+        assert holds(fact, "it is so") is None
+
+
+@pytest.mark.parametrize("fact", [False, np.bool_(False), float("nan"), None, pd.NA])
+def test_what_is_not_stops(fact):
+    """With the statement; both as an assertion and as an error of ours."""
+    with pytest.raises(NotHeld, match=r"do not hold 'lower by 6' \(found .*\)") as caught:
+        holds(fact, "lower by 6")
+    assert isinstance(caught.value, AssertionError)
+    assert isinstance(caught.value, ActlabError)
+
+
+@pytest.mark.parametrize("fact", [pd.Series([True, True]), 0.064, "yes", [True]])
+def test_what_is_no_truth_value_is_refused(fact):
+    """A Series is no single fact; a number is a forgotten comparison."""
+    with pytest.raises(BadInput, match="expected true or false for 'it is so', got"):
+        holds(fact, "it is so")
+
+
+@pytest.mark.parametrize(
+    ("found", "typed", "digits"),
+    [
+        (0.0641, 0.064, 3),
+        (np.float64(2366), 2400, -2),
+        (pd.Series([0.19, 0.21]), [0.2, 0.2], 1),
+        (-0.0001, 0, 3),
+        (pd.Series([30, 24]), [30, 24], None),
+        ({"lower": 3}, {"lower": 3}, None),
+        (pd.Index(["charlm"]), ["charlm"], None),
+    ],
+)
+def test_what_agrees_with_the_page(found, typed, digits):
+    """Rounded as the page rounds it; or equal."""
+    assert agrees(found, typed, "it is so", digits) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "typed", "digits", "said"),
+    [
+        (0.0651, 0.064, 3, "the page says 0.064, the records say 0.065"),
+        (float("nan"), 0.064, 3, "the records say nan"),
+        ([0.1], [0.1, 0.2], 1, r"the page says \[0.1, 0.2\], the records say \[0.1\]"),
+        (29, 30, None, "the page says 30, the records say 29"),
+    ],
+)
+def test_what_differs_is_told_with_both_values(found, typed, digits, said):
+    """A missing number agrees with nothing."""
+    with pytest.raises(NotHeld, match=f"'lower by so much': .*{said}"):
+        agrees(found, typed, "lower by so much", digits)
+
+
+CHECKS = """
+from actlab import holds
+def check_seeds(seeds): holds(seeds == 5, 'five seeds')
+def check_loss(loss): holds(loss < 2, 'a loss below 2')
+def check_both(seeds, loss): holds(True, 'nothing')
+"""
+
+
+def test_every_check_that_fails_is_told(tmp_path):
+    """By its name; each gets the page's variables that its parameters name."""
+    file = tmp_path / "tiny.py"
+    file.write_text(CHECKS)
+    run_checks(file, {"seeds": 5, "loss": 1.5, "other": None})
+    with pytest.raises(NotHeld, match=r"check_seeds: .*'five seeds'.*\ncheck_loss: .*'a loss below 2'"):
+        run_checks(file, {"seeds": 4, "loss": 2.5})
+
+
+def test_a_file_that_checks_nothing_is_refused(tmp_path):
+    """Whether it has no check, or the page lost the variable that one asks for."""
+    file = tmp_path / "tiny.py"
+    file.write_text(CHECKS)
+    with pytest.raises(BadInput, match=r"check_loss of checks/tiny.py asks for loss, which the page does not have"):
+        run_checks(file, {"seeds": 5})
+    file.write_text("")
+    with pytest.raises(BadInput, match=r"tiny.py has no function check_"):
+        run_checks(file, {})
