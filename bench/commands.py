@@ -15,7 +15,7 @@ from actlab.models import MODELS
 from actlab.trainers import setup
 
 TRIALS = {
-    "activations": ["gelu"],
+    "activation": ["gelu"],
     "trials": 2,
     "seed": 42,
     "dataset": "shakespeare",

@@ -32,9 +32,9 @@ TAG = "x<img src=x onerror=alert(1)><script>alert(2)</script>"
 REST = 'x" onmouseover="alert(3)" \'[y](javascript:alert(4)) {{raw}} $\\foo$ | *z*'
 """No HTML by itself: it would break out of an attribute, and be Markdown."""
 STUDIES = {
-    "repro": ("repro-lite", "charlm-*[ue]*", {"model": ["charlm"], "activations": ["relu", "gelu"]}),
-    "mnist": ("mnist", "*-h[24]-*", {"arms": ["relu", "geglu_equal_parameters"], "hidden": [2, 4], "k": [2]}),
-    "ablation": ("ablation-novels", "adamw-*", {"optimizers": ["adamw"]}),
+    "repro": ("repro-lite", "charlm-*[ue]*", {"model": ["charlm"], "activation": ["relu", "gelu"]}),
+    "mnist": ("mnist", "*-h[24]-*", {"network": ["relu", "geglu_equal_parameters"], "hidden": [2, 4], "k": [2]}),
+    "ablation": ("ablation-novels", "adamw-*", {"optimizer": ["adamw"]}),
 }
 """Notebook -> the recorded study, its records that are copied, and the part of it that the page shows."""
 PLUGIN = {"mine.py": {"source": "x = 1", "sha256": "0", "formulas": {"relu": "x"}}}

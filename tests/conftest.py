@@ -106,7 +106,7 @@ def toy(monkeypatch, fresh_texts):
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.FOX)
     return Params(
-        **tiny.STUDY | {"study": "toy", "activations": ("relu", "gelu"), "trials": 3, "prediction_windows": 5}
+        **tiny.STUDY | {"study": "toy", "activation": ("relu", "gelu"), "trials": 3, "prediction_windows": 5}
     )
 
 

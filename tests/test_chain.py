@@ -17,7 +17,7 @@ from actlab import paths
 STUDY = """
 study: chain-quick
 model: convlm
-activations: [relu, swiglu]
+activation: [relu, swiglu]
 trials: 3
 dataset: pydoc
 scale: quick

@@ -12,7 +12,7 @@ import actlab
 from actlab import paths
 from actlab.records import store
 
-TINY = {"study": "tiny-quick", "model": "nanotransformer", "activations": ["relu", "gelu"], **tiny.STUDY}
+TINY = {"study": "tiny-quick", "model": "nanotransformer", "activation": ["relu", "gelu"], **tiny.STUDY}
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ run PARAMS --model convlm: unknown model 'convlm' in  # a filter only takes away
 run PARAMS --model nanotransformer,convlm: known are nanotransformer
 run PARAMS --activation relu,gleu: did you mean 'gelu'? known are gelu, relu
 run ABLATION --model charlm: is a study without it
-run ABLATION --set optimizers=adam: known are adamw, ecd, sgdm, soap
+run ABLATION --set optimizer=adam: known are adamw, ecd, sgdm, soap
 run PARAMS --set iteration=3: unknown parameter 'iteration'
 run PARAMS --set iterations=many: iterations='many'
 run PARAMS --set iterations: expected name=value

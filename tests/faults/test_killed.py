@@ -43,7 +43,7 @@ def test_the_whole_run_at_random_moments(server, undisturbed, tmp_path, row):
 def test_at_every_step_of_writing(server, tmp_path, row):
     """kill -9 before the flush, before the move and after the move of every file that a study writes: no half file; the
     next start ends in the same records."""
-    params = {**PARAMS, "activations": ["relu"], "iterations": 3}
+    params = {**PARAMS, "activation": ["relu"], "iterations": 3}
     whole = Study(tmp_path / "whole", params)
     server.run(whole)
     expected = whole.records()

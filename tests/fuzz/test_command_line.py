@@ -10,7 +10,7 @@ DOOR = "command line"
 PARAMS = """
 study: x
 model: nanotransformer
-activations: relu
+activation: relu
 trials: 1
 iterations: 1
 batch_size: 1

@@ -19,8 +19,8 @@ def test_own_shards(data_folder):
     ):
         write_shard(data_folder / folder / f"{split}.bin", tokens)
     mine, foreign = (
-        AblationParams.parse({**tiny.ABLATION, "shards": shards, "optimizers": "sgdm"}).replace(
-            symmetry="bQ", activations="gelu"
+        AblationParams.parse({**tiny.ABLATION, "shards": shards, "optimizer": "sgdm"}).replace(
+            symmetry="bQ", activation="gelu"
         )
         for shards in ("mine", "foreign")
     )

@@ -15,7 +15,7 @@ from actlab.study.params.language import Params
 from actlab.study.run import read_params
 
 STREAMS = ("init", "order", "dropout")
-PUBLISHED = read_params(paths.ROOT / "params" / "repro-lite.yaml").replace(model="charlm", activations="gelu")
+PUBLISHED = read_params(paths.ROOT / "params" / "repro-lite.yaml").replace(model="charlm", activation="gelu")
 PUBLISHED_IDS = ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
 """Of the committed records of params/repro-lite.yaml (``test_recorded_ids`` asks for all of them)."""
 
@@ -40,12 +40,11 @@ device: cuda
 dtype: bfloat16
 compiled: true
 model: minigpt
-activations: relu
+activation: relu
 protocol: as_published
 varies: init
 snapshots: [100, 400]
 ensembles: [2]
-scales: [partial]
 train_share: 0.8
 train_fraction: 0.5
 validation: first
@@ -70,7 +69,7 @@ def test_every_setting_that_matters_is_in_the_id(subtests):
             assert ids(**{field: value})[0] != PUBLISHED_IDS[0]
     same = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "plugins": ()}
     same["follow"] = True
-    for field, value in (*same.items(), ("activations", ("gelu", "relu")), ("scales", ("lite",))):
+    for field, value in (*same.items(), ("activation", ("gelu", "relu")), ("scale", ("lite",))):
         assert ids(**{field: value})[0] == PUBLISHED_IDS[0]
     assert {*CHANGES, *same, *ELSEWHERE} == set(Params.model_fields)
 
@@ -92,9 +91,9 @@ def test_readers_know_every_default_that_is_in_no_id():
 
 def test_order():
     """``model``: one model's activations after another; ``activation``: one activation's models; floors always last."""
-    params = Params(model=("charlm", "convlm"), activations=("relu", "gelu"))
-    by_model = list(product(params.model, params.activations))
-    by_activation = [(model, activation) for activation in params.activations for model in params.model]
+    params = Params(model=("charlm", "convlm"), activation=("relu", "gelu"))
+    by_model = list(product(params.model, params.activation))
+    by_activation = [(model, activation) for activation in params.activation for model in params.model]
     for order, cells in (("model", by_model), ("activation", by_activation)):
         found = [(each.kind, each.model, each.activation) for each in arms_of(params.replace(order=order))]
         assert found == [(kind, *cell) for kind in ("trials", "floor") for cell in cells]
@@ -102,7 +101,7 @@ def test_order():
 
 def test_lists_of_settings_make_a_grid():
     """Each point has the arms that it has alone; a setting of one arm stands at every point, once."""
-    own = {"activations": ["relu", "gelu"], "trials": 2, "per_arm": {"charlm/gelu": {"learning_rate": 0.01}}}
+    own = {"activation": ["relu", "gelu"], "trials": 2, "per_arm": {"charlm/gelu": {"learning_rate": 0.01}}}
     grid = Params.parse(own | {"learning_rate": [0.001, 0.003], "batch_size": "[8, 16]"})
     alone = [own | {"learning_rate": rate, "batch_size": batch} for rate in (0.001, 0.003) for batch in (8, 16)]
     assert [arm.id for arm in arms_of(grid)] == list(
@@ -114,7 +113,7 @@ def test_lists_of_settings_make_a_grid():
 
 def test_lists_in_per_arm_make_a_grid_of_that_arm():
     """As if each value stood in a study of its own; a study that chooses rates takes one."""
-    own = {"model": ["charlm", "convlm"], "activations": "relu", "trials": 2, "noise_floor": False}
+    own = {"model": ["charlm", "convlm"], "activation": "relu", "trials": 2, "noise_floor": False}
     listed = Params.parse(own | {"per_arm": {"charlm": {"learning_rate": [0.001, 0.003]}}})
     alone = [Params.parse(own | {"per_arm": {"charlm": {"learning_rate": rate}}}) for rate in (0.001, 0.003)]
     assert {arm.id for arm in arms_of(listed)} == {arm.id for each in alone for arm in arms_of(each)}

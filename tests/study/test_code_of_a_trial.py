@@ -62,7 +62,7 @@ def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
 
 def test_a_name_becomes_an_object_after_eight_stops(toy, tmp_path):
     """From its params file to the module, the text of an activation's name is handed to so many functions of ours."""
-    (tmp_path / "one.yaml").write_text("study: one\nactivations: [smelu_05]\nnoise_floor: false\n")
+    (tmp_path / "one.yaml").write_text("study: one\nactivation: [smelu_05]\nnoise_floor: false\n")
 
     def built():
         task = load(read_params(tmp_path / "one.yaml")).arms[0].trials[0]

@@ -15,7 +15,7 @@ from actlab.study.trial import train_afresh
 from actlab.trainers import setup
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
-STUDY = Params.parse({"activations": ["swiglu"], "trials": 2, "device": "cuda", "iterations": 20, "evaluate_every": 10})
+STUDY = Params.parse({"activation": ["swiglu"], "trials": 2, "device": "cuda", "iterations": 20, "evaluate_every": 10})
 
 
 def trial_of(model, **changes):
@@ -70,7 +70,7 @@ def test_a_resumed_trial_has_the_bits_of_an_uninterrupted_one(model, tmp_path):
 
 def test_workers_share_the_gpu_and_change_no_bit(monkeypatch, tmp_path):
     """One process and two."""
-    params = STUDY.replace(model=["convlm"], activations=["relu", "gelu"], noise_floor=False)
+    params = STUDY.replace(model=["convlm"], activation=["relu", "gelu"], noise_floor=False)
 
     def hashes(workers):
         monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / f"cache{workers}"))

@@ -49,7 +49,7 @@ def test_single_streams(toy):
     """Varying one stream gives trials that differ, and differ from those of another stream; the first seed is the same
     trial in every arm; a model without dropout does not vary with its stream."""
     streams = ["all", "init", "order", "dropout"]
-    records = run(toy.replace(activations="gelu", varies=streams, trials=2)).present
+    records = run(toy.replace(activation="gelu", varies=streams, trials=2)).present
     first, second = ([r["trials"][i]["weights_sha256"] for r in records] for i in range(2))
     assert (len(set(first)), len(set(second))) == (1, 4)
     assert all(p["total_variation"] > 0 for r in records for p in r["reproducibility_metrics"])
@@ -63,7 +63,7 @@ def test_perturbed_trials_are_compared_with_themselves_unchanged(toy):
     """A pair a seed and change; repeats give exactly 0 in every metric, other changes
     do not. A noise floor is that of the first seed."""
     ways = ["repeat", "nudge", "bfloat16"]
-    settings = toy.replace(activations="gelu", trials=2, iterations=20, perturbations=ways, noise_floor=True)
+    settings = toy.replace(activation="gelu", trials=2, iterations=20, perturbations=ways, noise_floor=True)
     _, floor, record = run(settings).present
     found = {tuple(p["between"]): p for p in record["reproducibility_metrics"]}
     assert len(found) == 2 * 3

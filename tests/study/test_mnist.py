@@ -5,7 +5,7 @@ import pytest
 from actlab.study.kinds.images import MnistParams, Sweep, programs_of
 from actlab.study.run import run
 
-TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}
+TINY = {"study": "tiny", "hidden": [2, 4], "learning_rate": [1e-1, 1e-3], "batch_size": [64], "trials": 2}
 
 
 def tiny(**changes):
@@ -31,21 +31,21 @@ def test_one_record_an_arm_with_a_trial_a_seed():
 
 
 def test_an_absurd_rate_is_recorded_as_diverged():
-    trials = of(arms=["relu"], hidden=[4], learning_rates=[1e38, 1e-3])
+    trials = of(network=["relu"], hidden=[4], learning_rate=[1e38, 1e-3])
     assert trials["relu/4/1e+38/42"]["status"] == "diverged"
     assert trials["relu/4/1e+38/42"]["val_accuracy"] != trials["relu/4/1e+38/42"]["val_accuracy"]
     assert trials["relu/4/0.001/42"]["status"] == "done"
 
 
 def test_protocols_differ_in_what_selects():
-    trials = of(protocol="as_published", arms=["relu"], learning_rates=[1e-2])
+    trials = of(protocol="as_published", network=["relu"], learning_rate=[1e-2])
     assert all(trial["val_accuracy"] == trial["test_accuracy"] for trial in trials.values())
 
 
 @pytest.mark.data("mnist")
 def test_known_answers_on_mnist():
     """Hidden 8, batch 64, rate 1e-3, one epoch; and the collapse at rate 1e-1 is reported as what it is."""
-    settings = {"dataset": "mnist", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 8]}
+    settings = {"dataset": "mnist", "network": ["relu", "geglu_equal_width"], "hidden": [2, 8]}
     trials = of(**settings)
     for seed in (42, 43):
         assert 86 < trials[f"relu/8/0.001/{seed}"]["val_accuracy"] < 93

@@ -51,14 +51,14 @@ def test_no_plug_in_runs_for_a_file_that_is_wrong_otherwise(tmp_path):
     """A value that is not allowed, an unknown name of a kind that no plug-in brings, settings that do not fit together,
     no study: said without running it. A name that it may bring waits for it."""
     (tmp_path / "mine.py").write_text(PLUGIN)
-    file, start = tmp_path / "study.yaml", f"plugins: [{tmp_path / 'mine.py'}]\nactivations: [relu, mine]\n"
+    file, start = tmp_path / "study.yaml", f"plugins: [{tmp_path / 'mine.py'}]\nactivation: [relu, mine]\n"
     for wrong in ("study: x\ntrials: 0", "study: x\nscale: huge", "study: x\nsnapshots: [60]", "trials: 2"):
         file.write_text(f"{start}{wrong}\n")
         with pytest.raises(BadInput):
             read_params(file)
     assert not (tmp_path / "ran").exists()
     file.write_text(f"{start}study: x\nper_arm: {{charlm/mine: {{trials: 2}}}}\n")
-    assert read_params(file).activations == ("relu", "mine")
+    assert read_params(file).activation == ("relu", "mine")
     assert (tmp_path / "ran").exists()
 
 
@@ -87,8 +87,8 @@ def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
     1e-3, which PyYAML takes for text, is 0.001."""
     assert Params.parse({}) == Params()
     assert Params.parse({"model": "convlm"}) == Params.parse({"model": ["convlm"]}) == Params(model=("convlm",))
-    assert Params.parse({"activations": '["swish", "relu"]'}).activations == ("swish", "relu")
-    assert MnistParams.parse({"learning_rates": [1, "1e-3"]}).learning_rates == (1.0, 0.001)
+    assert Params.parse({"activation": '["swish", "relu"]'}).activation == ("swish", "relu")
+    assert MnistParams.parse({"learning_rate": [1, "1e-3"]}).learning_rate == (1.0, 0.001)
 
 
 def test_a_field_that_is_set_leaves_the_plan():
@@ -105,7 +105,7 @@ def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
         text = f"import torch, actlab\nactlab.register_activation('{name}', torch.nn.Softplus)\n"
         (tmp_path / f"{name}.py").write_text(text)
     study = tmp_path / "study.yaml"
-    study.write_text(f"study: own\nplugins: {tmp_path}/one.py\nactivations: [relu, one]\n")
-    settings = read_params(study, sets=["activations=[one, two]", f"plugins=[{tmp_path}/two.py]"])
-    assert settings.activations == ("one", "two")
+    study.write_text(f"study: own\nplugins: {tmp_path}/one.py\nactivation: [relu, one]\n")
+    settings = read_params(study, sets=["activation=[one, two]", f"plugins=[{tmp_path}/two.py]"])
+    assert settings.activation == ("one", "two")
     assert [Path(file).name for file in settings.plugins] == ["one.py", "two.py"]

@@ -135,7 +135,7 @@ def test_a_trial_has_the_part_that_was_planned(write):
     of the same name is not trained in its place."""
     start = "\n    def initialise(self, generator=None):\n        nn.init.constant_(self.slope, 0.7)\n"
     write(f'{LEARNS}{start}\n\nactlab.register_activation("mine", Learns)\n')
-    spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
+    spec = arms_of(Params(activation=("mine",), noise_floor=False))[0].trials[0]
     slopes = [value for name, value in Characters().model(spec).named_parameters() if name.endswith("act.slope")]
     assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
     write(WAVE)
@@ -145,7 +145,7 @@ def test_a_trial_has_the_part_that_was_planned(write):
 
 def test_the_gated_width_of_a_study_reaches_the_network():
     """Doubled has more parameters than matched."""
-    arms = [arms_of(Params(activations=("swiglu",), gated_width=width))[0] for width in ("matched", "doubled")]
+    arms = [arms_of(Params(activation=("swiglu",), gated_width=width))[0] for width in ("matched", "doubled")]
     matched, doubled = map(count_parameters, [Characters().model(arm.trials[0]) for arm in arms])
     assert matched < doubled
 
@@ -155,8 +155,8 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
     mark and line ends are no content; a study that grows holds its trials to the recorded bits."""
     write("actlab.register_activation('mine', nn.Softplus)\n")
     Path("one.txt").write_text(2 * f"{tiny.CATS}\n")
-    one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "gelu", "dataset": "one.txt"}
-    studies = toy.replace(dataset="one.txt", activations="relu"), AblationParams.parse({**tiny.ABLATION, **one})
+    one = {"optimizer": "adamw", "symmetry": "symmetric", "activation": "gelu", "dataset": "one.txt"}
+    studies = toy.replace(dataset="one.txt", activation="relu"), AblationParams.parse({**tiny.ABLATION, **one})
     before = [run(study).present for study in studies]
     text, two = Path("one.txt"), "sub/two.txt"
     Path("sub").mkdir()
@@ -172,8 +172,8 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
             assert again["trials"] == records[-1]["trials"]
     assert ablation.Ablation().plan(studies[1].replace(dataset=two))[0].id == before[1][0]["arm"]
     assert len(list(store.folder_of("toy").glob("*.json"))) == 2
-    run(studies[0].replace(dataset=two, activations="gelu"))
+    run(studies[0].replace(dataset=two, activation="gelu"))
     assert set(tables.load("toy")[0]["setting"]) == {""}
     Path(two).write_text(3 * tiny.CATS)
-    run(studies[0].replace(dataset=two, activations="gelu"))
+    run(studies[0].replace(dataset=two, activation="gelu"))
     assert tables.load("toy")[0]["setting"].nunique() == 2

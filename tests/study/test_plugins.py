@@ -53,7 +53,7 @@ def mine(tmp_path, monkeypatch):
 
 def test_two_workers_give_the_bits_of_one(toy, mine):
     """The file reaches every worker, and what it trains there is what it trains here, but for times and dates."""
-    settings = toy.replace(activations=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
+    settings = toy.replace(activation=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
     heard = []
     (one,), (two,) = (run(settings.replace(study=f"toy-{n}"), n, heard.append).present for n in (1, 2))
     assert essence({**one, "study": "toy-2"}) == essence(two)
@@ -103,8 +103,8 @@ def test_files_that_are_refused(mine):
 def test_own_metric_is_read_without_the_plug_in(toy, mine):
     """Half the L1 distance is the total variation: in pairs and tables, by its label; records that lack it show
     nothing for it. It is in the id, and no trial is trained for it; its record supersedes the one without."""
-    (plain,) = run(toy.replace(activations=("relu",))).present
-    record, _ = run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine"))).present
+    (plain,) = run(toy.replace(activation=("relu",))).present
+    record, _ = run(toy.replace(plugins=("my_parts.py",), activation=("relu", "mine"))).present
     assert record["arm"] != plain["arm"]
     assert record["trials"] == plain["trials"]
     assert record["avg_half"] == pytest.approx(record["avg_total_variation"])
@@ -119,11 +119,11 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
 def test_image_sweep_and_ablation_take_own_parts(mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": "my_parts.py"}
-    sweep = run(MnistParams.parse({**tiny.SWEEP, "study": "sweep", "arms": ["mine", "swish"], **own}))
+    sweep = run(MnistParams.parse({**tiny.SWEEP, "study": "sweep", "network": ["mine", "swish"], **own}))
     assert [set(r["config"].get("parts", {})) for r in sweep.present] == [{"activation"}, set()]
     losses = {r["activation"]: [t["val_loss"] for t in r["trials"]] for r in sweep.present}
     assert losses["mine"] == pytest.approx(losses["swish"], rel=1e-3)
-    one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "mine", **own}
+    one = {"optimizer": "adamw", "symmetry": "symmetric", "activation": "mine", **own}
     ablation = AblationParams.parse({**tiny.ABLATION, **one, "dataset": text_file(mine, 2 * tiny.CATS)})
     (record,) = run(ablation).present
     assert set(record["config"]["parts"]) == {"activation", "dataset"}
@@ -133,7 +133,7 @@ def test_image_sweep_and_ablation_take_own_parts(mine):
 def test_own_and_built_in_activations_stay_comparable_on_another_text(mine, cats):
     """In one study of two texts each group has its own reference: the hash of an activation is no setting of its
     group."""
-    one = {**tiny.ABLATION, "optimizers": "adamw", "symmetry": "symmetric", "activations": ["gelu", "mine"]}
+    one = {**tiny.ABLATION, "optimizer": "adamw", "symmetry": "symmetric", "activation": ["gelu", "mine"]}
     for dataset in ("pydoc", text_file(mine, 2 * tiny.CATS)):
         run(AblationParams.parse({**one, "plugins": "my_parts.py", "dataset": dataset}))
     found = report.load("ablation-quick").differences.query("metric == 'val_loss'")
@@ -269,15 +269,15 @@ def test_own_texts_that_are_refused(tmp_path, monkeypatch):
 def test_a_copy_of_a_built_in_text_is_that_text(toy, mine):
     """Under any name, also of a function, it has the ids of the built-in one and retrains nothing; another Python's
     version of that is another text, which a study does not mix with its own."""
-    (one,) = run(toy.replace(activations="relu")).present
+    (one,) = run(toy.replace(activation="relu")).present
     mine.write_text(f"import actlab\n\n@actlab.register_text('fox')\ndef fox():\n    return {tiny.FOX!r}\n")
     for name in (text_file(mine, tiny.FOX), "fox"):
-        found = load(toy.replace(plugins="my_parts.py", dataset=name, activations="relu"))
+        found = load(toy.replace(plugins="my_parts.py", dataset=name, activation="relu"))
         assert found.present == [one]
     TEXTS._built_in["pydoc"] = lambda: tiny.CATS
     _load.cache_clear()
     with pytest.raises(BadInput, match=r"another part or version of pydoc .*characters differ\): give this study"):
-        run(toy.replace(activations="gelu"))
+        run(toy.replace(activation="gelu"))
 
 
 def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):

@@ -25,7 +25,7 @@ OTHER_DATA = (["provenance", "data", "sha256"], "0" * 64)
 
 def tinylstm(toy, **changes):
     changes = {"study": "tiny-quick", "model": "tinylstm", "noise_floor": True} | changes
-    return toy.replace(activations="gelu", trials=2, **changes)
+    return toy.replace(activation="gelu", trials=2, **changes)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
 
 def test_a_network_of_the_image_sweep_is_replayed_alone():
     """Trained among others, it comes out the same on its own, in every number that was recorded."""
-    more = {"study": "sweep", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3]}
+    more = {"study": "sweep", "network": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rate": [1e-1, 1e-3]}
     for record in run(MnistParams.parse(tiny.SWEEP | more)).present[::5]:
         found = replay(task_of(store.path_of("sweep", record["arm"]), "43"))
         assert found.record["equal"], found.sentence
@@ -115,7 +115,7 @@ def test_a_network_of_the_image_sweep_is_replayed_alone():
 
 def test_an_ablation_is_replayed(cats):
     """As a notebook asks for it, loaded or trained: every optimizer gives its bits again."""
-    study = AblationParams.parse({**tiny.ABLATION, "symmetry": "bQbV", "activations": "random_prelu"})
+    study = AblationParams.parse({**tiny.ABLATION, "symmetry": "bQbV", "activation": "random_prelu"})
     with pytest.raises(BadInput, match="has no record of these settings yet"):
         bring(study, train_missing=False)
     records = bring(study, train_missing=True, workers=1)
@@ -208,7 +208,7 @@ def test_all_trials_of_all_records(toy):
 @pytest.mark.slow
 def test_processes_replay_the_same_bits():
     """What this process recorded, two others train again."""
-    run(Params.parse({"study": "one", "model": "tinylstm", "activations": "gelu", **tiny.STUDY}))
+    run(Params.parse({"study": "one", "model": "tinylstm", "activation": "gelu", **tiny.STUDY}))
     outcomes = replay_all(recorded_trials("one"), workers=2, keeps=True)
     assert [outcome.record["equal"] for outcome in outcomes] == [True, True]
     assert len(store.load_replays("one")) == 2

@@ -32,11 +32,11 @@ from actlab.study.write_record import bits_of, failure_of, finish, recorded
 from actlab.trainers import setup
 
 STUDIES = (
-    Params.parse({"study": "grown", "model": "nanotransformer", "activations": "relu", **tiny.STUDY}),
+    Params.parse({"study": "grown", "model": "nanotransformer", "activation": "relu", **tiny.STUDY}),
     MnistParams.parse({"study": "grown-mnist", **tiny.SWEEP}),
     AblationParams.parse(
-        {**tiny.ABLATION, "study": "grown-ablation", "trials": 2, "optimizers": "sgdm", "vocab_size": 257}
-    ).replace(symmetry="bQ", activations="gelu"),
+        {**tiny.ABLATION, "study": "grown-ablation", "trials": 2, "optimizer": "sgdm", "vocab_size": 257}
+    ).replace(symmetry="bQ", activation="gelu"),
 )
 pytestmark = pytest.mark.usefixtures("toy")
 two_kinds = pytest.mark.parametrize("params", STUDIES[:2], ids=lambda params: params.study)
@@ -61,7 +61,7 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
 
     monkeypatch.setattr(study, "run_trial", watched)
     assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))
-    run(toy.replace(activations=("relu", "gelu", "swish")))
+    run(toy.replace(activation=("relu", "gelu", "swish")))
     assert trained == ["swish"] * 3
 
 
@@ -71,7 +71,7 @@ def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said)
     """Before training, by the time of a product: a processor may have the instructions and be slower with them."""
     monkeypatch.setattr(setup, "repeat", lambda *_, **__: [times.pop(0)])
     events = []
-    run(toy.replace(dtype="bfloat16", activations="relu", trials=1), watch=events.append)
+    run(toy.replace(dtype="bfloat16", activation="relu", trials=1), watch=events.append)
     assert [said in event.note for event in events if event.kind == "note"] == [True] * bool(said)
 
 
@@ -80,7 +80,7 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     """One seed of relu raises: other arms are recorded (those of a program of image classifiers share its fate); the
     failure is told with its traceback, its arm stays unrecorded, until it is run again."""
     images, real = params is STUDIES[1], kind_of(params).train
-    params = params.replace(**({"hidden": [2, 4]} if images else {"activations": ["relu", "gelu"]}))
+    params = params.replace(**({"hidden": [2, 4]} if images else {"activation": ["relu", "gelu"]}))
 
     def train(task, *args):
         fails = task.seeds == (43,) if images else (task.seed, task.activation) == (43, "relu")

@@ -26,16 +26,16 @@ def counted(found):
 def test_diverged_failed_and_missing_are_three_things(toy, monkeypatch):
     """At an absurd rate relu diverges, gelu fails, swish was not asked for."""
     study = toy.replace(learning_rate=1e9, iterations=40, trials=2)
-    run(study.replace(activations="relu"))
+    run(study.replace(activation="relu"))
     with monkeypatch.context() as patch:
         patch.setattr(characters, "train", Mock(side_effect=RuntimeError("no more memory")))
-        run(study.replace(activations="gelu"))
-    found = status.of(study.replace(activations=["relu", "gelu", "swish"]))
+        run(study.replace(activation="gelu"))
+    found = status.of(study.replace(activation=["relu", "gelu", "swish"]))
     assert counted(found) == {"trials": 6, "recorded": 2, "diverged": 2, "failed": 2, "missing": 2}
     assert "2 recorded, 0 ended, 0 running, 2 failed, 2 missing; 2 diverged; about" in status.in_words(found, 1)
-    swish = load(study.replace(activations="swish")).arms[0].trials[0]
+    swish = load(study.replace(activation="swish")).arms[0].trials[0]
     run_trial(swish)
-    found = status.of(study.replace(activations="swish"))
+    found = status.of(study.replace(activation="swish"))
     assert counted(found) == {"trials": 2, "ended": 1, "missing": 1, "diverged": 1}
 
 
@@ -56,10 +56,10 @@ def test_a_busy_machine_gains_less_by_workers():
 
 
 KINDS = {
-    "characters": Params(trials=2, activations=("gelu",), iterations=40),
-    "recurrent": Params(trials=2, activations=("gelu",), model=("tinylstm",), iterations=20),
-    "sweep": MnistParams.parse({**tiny.SWEEP, "trials": 2, "hidden": [4], "batch_sizes": [8], "epochs": [3]}),
-    "ablation": AblationParams(optimizers=("ecd",), symmetry=("bQbV",), activations=("gelu",), iterations=20),
+    "characters": Params(trials=2, activation=("gelu",), iterations=40),
+    "recurrent": Params(trials=2, activation=("gelu",), model=("tinylstm",), iterations=20),
+    "sweep": MnistParams.parse({**tiny.SWEEP, "trials": 2, "hidden": [4], "batch_size": [8], "epochs": [3]}),
+    "ablation": AblationParams(optimizer=("ecd",), symmetry=("bQbV",), activation=("gelu",), iterations=20),
 }
 
 

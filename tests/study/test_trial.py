@@ -163,7 +163,7 @@ def test_a_diverged_trial_shows_and_is_left_out_of_means(toy):
 def test_run_experiment(toy, training):
     """A dictionary does as well as Params, a recorded arm is not trained again, and more than one arm is refused before
     training."""
-    for more in ({"varies": ["init", "order"]}, {"scales": ["lite"]}):
+    for more in ({"varies": ["init", "order"]}, {"scale": ["lite", "quick"]}):
         with pytest.raises(BadInput, match="one experiment is one arm"):
             tiny.relu(more)
     assert not paths.cache().exists()
@@ -242,7 +242,7 @@ def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):
     """Each variant of a stream has another seed for it alone; a nudge at a step leaves all before it, and its snapshot
     there; the record compares them with the unchanged run along the way too, weights included."""
     changes = ("nudge", "nudge-2", "init", "order", "dropout", "all")
-    one = toy.replace(trials=1, noise_floor=False, activations="gelu")
+    one = toy.replace(trials=1, noise_floor=False, activation="gelu")
     settings = one.replace(snapshots=(1, 2), follow=True, perturbations=changes)
     plain, perturbed = arms_of(settings)[0], arms_of(settings)[-1]
     assert KIND.cached(plain.trials[0]) == KIND.cached(perturbed.trials[0]), "the unchanged run is trained once"

@@ -19,7 +19,7 @@ from actlab.records import store
 SCRIPT = Path(__file__).with_name("tiny_actlab.py")
 PATH = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
 TIMES = {"seconds", "started", "tokens_per_second", "date", "checksum"}
-PARAMS = tiny.STUDY | {"study": "faulty", "activations": ["relu", "swiglu"], "iterations": 9, "evaluate_every": 3}
+PARAMS = tiny.STUDY | {"study": "faulty", "activation": ["relu", "swiglu"], "iterations": 9, "evaluate_every": 3}
 
 
 def essence(value):

@@ -34,7 +34,7 @@ STUDY = {
     "noise_floor": False,
 }
 """Of language models: their parameters beside model and activations."""
-SWEEP = {"arms": ["relu"], "hidden": [2], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2}
+SWEEP = {"network": ["relu"], "hidden": [2], "learning_rate": [0.01], "batch_size": [64], "trials": 2}
 ABLATION = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
 FOX = "the quick brown fox jumps over the lazy dog; " * 30
 CATS = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
@@ -123,12 +123,12 @@ def tasks(toy, monkeypatch):
     monkeypatch.setitem(GPT2_SCALES, "quick", replace(GPT2_SCALES["quick"], block_size=8))
     toy = toy.replace(trials=1, noise_floor=False, average=[0.5, 0.9])
     cells = zip(MODELS.built_in, ("relu", "gelu", "swiglu", "smelu_1", "swish", "smelu_05"), strict=True)
-    params = {f"{model} {activation}": toy.replace(model=model, activations=activation) for model, activation in cells}
-    params["as published"] = toy.replace(protocol="as_published", model="convlm", activations="swiglu")
-    small = {"optimizers": ("soap",), "iterations": 2, "evaluate_every": 1, "batch_size": 2, "validation_windows": 4}
+    params = {f"{model} {activation}": toy.replace(model=model, activation=activation) for model, activation in cells}
+    params["as published"] = toy.replace(protocol="as_published", model="convlm", activation="swiglu")
+    small = {"optimizer": ("soap",), "iterations": 2, "evaluate_every": 1, "batch_size": 2, "validation_windows": 4}
     params["ablation"] = AblationParams(**small)
     found = {name: kind_of(one).plan(one)[0].trials[0] for name, one in params.items()}
-    return found | {"images": programs_of(MnistParams(trials=1, batch_sizes=(64,)))[0]}
+    return found | {"images": programs_of(MnistParams(trials=1, batch_size=(64,)))[0]}
 
 
 def stepped(optimizer, loss, take=step):

@@ -187,13 +187,13 @@ def arms_of(params: Params) -> list[Arm]:
 
 def _arms_at(params: Params) -> list[Arm]:
     """At one point of the study's grid."""
-    cells = list(product(params.model, params.activations))
+    cells = list(product(params.model, params.activation))
     if params.order == "activation":
-        cells.sort(key=lambda cell: params.activations.index(cell[1]))
+        cells.sort(key=lambda cell: params.activation.index(cell[1]))
     if params.tuning is not None:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
     own = [(settings, *cell) for cell in cells for settings in settings_of(params, *cell)]
-    sized = list(product(params.sizes, own))
+    sized = list(product(params.scale, own))
     kinds = {
         "trials": params.varies,
         "floor": (ALL,) * params.noise_floor,
@@ -222,7 +222,7 @@ def candidates(params: Params, model: str, activation: str) -> Choice:
 
 
 def arm(params: Params, model: str, activation: str, kind: str = "trials", scale: str = "", varies: str = ALL) -> Arm:
-    """One arm of a study, at the size ``params.scale`` unless another is given."""
+    """One arm of a study, at the first of ``params.scale`` unless another is given."""
     seeds = params.seeds[:1] if kind == "floor" else params.seeds
     changed = {"trials": (), "floor": (REPEAT, NUDGE), "perturbed": params.perturbations}[kind]
     ordinary = kind == "trials"
@@ -231,7 +231,7 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", scale
     common = {
         "model": model,
         "activation": activation,
-        "scale": scale or params.scale,
+        "scale": scale or params.scale[0],
         "recipe": taken(Recipe, params),
         "defects": tuple(name for name in protocol if name in OF_TRAINING),
         "varies": varies,

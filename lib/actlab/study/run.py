@@ -182,16 +182,16 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     Args:
         model: a key of ``MODELS``.
         activation: a key of ``ACTIVATIONS``.
-        params: the other settings; ``model``, ``activations``, ``noise_floor`` and ``perturbations`` in it are not
+        params: the other settings; ``model``, ``activation``, ``noise_floor`` and ``perturbations`` in it are not
             used.
 
     Raises:
-        BadInput: several arms: more than one of ``varies``, a list of values of a setting, ``scales`` or ``tuning``.
+        BadInput: several arms: more than one of ``varies``, ``scale`` or another setting, or ``tuning``.
     """
     values = params.model_dump() if isinstance(params, Params) else params
-    only = {"model": model, "activations": activation, "noise_floor": False, "perturbations": ()}
+    only = {"model": model, "activation": activation, "noise_floor": False, "perturbations": ()}
     settings = Params.parse({**values, **only})
-    if len(settings.varies) * len(settings.points) > 1 or settings.scales or settings.tuning:
+    if len(settings.varies) * len(settings.points) > 1 or len(settings.scale) > 1 or settings.tuning:
         raise BadInput(
             "one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`"
         )

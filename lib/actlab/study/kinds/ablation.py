@@ -48,16 +48,16 @@ class AblationParams(LanguageParams):
     """One ablation: every optimizer x symmetry mode x activation x rate factor, ``trials`` seeds each. Lists make the
     factors."""
 
-    factors = ("optimizers", "symmetry", "activations", "rate_factors")
+    factors = ("optimizer", "symmetry", "activation", "rate_factor")
     study: StudyName = "ablation-quick"
     trials: Trials = 1
-    optimizers: Several[Annotated[str, one_of("optimizer", OPTIMIZERS)]] = ("ecd", "adamw", "sgdm", "soap")
+    optimizer: Several[Annotated[str, one_of("optimizer", OPTIMIZERS)]] = ("ecd", "adamw", "sgdm", "soap")
     """With their published settings."""
     symmetry: Several[Annotated[str, one_of("symmetry mode", MODES)]] = ("symmetric", "bQbV")
     """What is added in attention."""
-    activations: Several[ActivationName] = ("gelu", "random_prelu")
+    activation: Several[ActivationName] = ("gelu", "random_prelu")
     """Of the feed-forward layers."""
-    rate_factors: Several[Positive] = (1.0,)
+    rate_factor: Several[Positive] = (1.0,)
     """Multiples of each optimizer's published learning rate."""
     dataset: TextName = "pydoc"
     """Text to be tokenized."""
@@ -162,7 +162,7 @@ def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str) 
         "optimizer": optimizer,
         "symmetry": symmetry,
         "activation": activation,
-        "rate_factor": params.rate_factors[0],
+        "rate_factor": params.rate_factor[0],
         "recipe": taken(TokenRecipe, params),
         "dataset": located(params.dataset),
         "parts": parts_of(activation=activation, **({} if params.shards else {"dataset": params.dataset})),
@@ -176,7 +176,7 @@ def chosen_factor(study: str, optimizer: str) -> float:
     return chosen(
         study,
         AblationParams.load,
-        lambda of: tuned(of, "rate_factors", arm, optimizer, of.symmetry[0], of.activations[0]),
+        lambda of: tuned(of, "rate_factor", arm, optimizer, of.symmetry[0], of.activation[0]),
     )
 
 
@@ -206,15 +206,13 @@ class Ablation(Kind):
 
     def plan(self, params: AblationParams) -> list[AblationArm]:
         """Rate factor slowest, activation fastest. Where factors are tuned, the arms depend on what is recorded."""
-        cells = list(product(params.optimizers, params.symmetry, params.activations))
+        cells = list(product(params.optimizer, params.symmetry, params.activation))
         if params.tuning is not None:
-            return [each for cell in cells for each in tuned(params, "rate_factors", arm, *cell)[0]]
+            return [each for cell in cells for each in tuned(params, "rate_factor", arm, *cell)[0]]
         if params.rates is None:
-            settings = [params.replace(rate_factors=factor) for factor in params.rate_factors]
+            settings = [params.replace(rate_factor=factor) for factor in params.rate_factor]
             return [arm(own, *cell) for own in settings for cell in cells]
-        chose = {
-            name: params.replace(rate_factors=chosen_factor(params.rates.study, name)) for name in params.optimizers
-        }
+        chose = {name: params.replace(rate_factor=chosen_factor(params.rates.study, name)) for name in params.optimizer}
         return [arm(chose[cell[0]], *cell) for cell in cells]
 
     def compared_on(self, task: AblationTrial) -> Windows:

@@ -29,19 +29,22 @@ from actlab.trainers.stacked import Stack, evaluate, train
 
 
 class MnistParams(StudyParams):
-    """One sweep: every arm x hidden x learning rate x batch size x epochs, ``trials`` seeds each. Lists make the
-    factors."""
+    """One sweep: every network x hidden x learning rate x batch size x epochs, ``trials`` seeds each."""
 
-    factors = ("arms", "hidden", "learning_rates", "batch_sizes", "epochs")
+    factors = ("network", "hidden", "learning_rate", "batch_size", "epochs")
     study: StudyName = "mnist-quick"
     trials: Trials = 10
-    arms: Several[Annotated[str, one_of("arm", networks)]] = ("relu", "geglu_equal_width", "geglu_equal_parameters")
+    network: Several[Annotated[str, one_of("network", networks)]] = (
+        "relu",
+        "geglu_equal_width",
+        "geglu_equal_parameters",
+    )
     """Networks."""
     hidden: Several[Annotated[int, Field(ge=1, le=LIMITS["hidden"])]] = (2, 4, 8, 16)
     """Hidden units of the plain network."""
-    learning_rates: Several[Positive] = (1e-1, 1e-2, 1e-3, 1e-4)
+    learning_rate: Several[Positive] = (1e-1, 1e-2, 1e-3, 1e-4)
     """Adam's."""
-    batch_sizes: Several[Batch] = (8, 64)
+    batch_size: Several[Batch] = (8, 64)
     """Images in a batch."""
     epochs: Several[Annotated[int, Field(ge=1, le=LIMITS["epochs"])]] = (1,)
     """Passes over the training images; several make arms of their own."""
@@ -117,13 +120,22 @@ class Program(Specified):
 
 def programs_of(params: MnistParams) -> list[Program]:
     """The programs that train a sweep, the longest (most epochs, smallest batches) first."""
-    cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
+    cells = tuple((network, hidden) for hidden in params.hidden for network in params.network)
     seeds = [tuple(params.seeds[first : first + SEEDS]) for first in range(0, params.trials, SEEDS)]
-    used = sorted({networks()[arm].activation for arm in params.arms})
+    used = sorted({networks()[arm].activation for arm in params.network})
     parts = tuple((name, found) for name in used for _, found in parts_of(activation=name))
-    longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
+    longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_size), seeds)
     return [
-        taken(Program, params, seeds=some, batch_size=batch, cells=cells, epochs=epochs, parts=parts)
+        taken(
+            Program,
+            params,
+            seeds=some,
+            batch_size=batch,
+            cells=cells,
+            learning_rates=params.learning_rate,
+            epochs=epochs,
+            parts=parts,
+        )
         for epochs, batch, some in longest_first
     ]
 
@@ -192,9 +204,9 @@ class Sweep(Kind):
     def plan(self, params: MnistParams) -> list[MnistArm]:
         """The arms of a sweep, epochs slowest, network fastest."""
         common: dict[str, Any] = {"seeds": tuple(params.seeds)}
-        parts = {name: parts_of(activation=networks()[name].activation) for name in params.arms}
+        parts = {name: parts_of(activation=networks()[name].activation) for name in params.network}
         names = ("epochs", "batch_size", "learning_rate", "hidden", "network")
-        cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
+        cells = product(params.epochs, params.batch_size, params.learning_rate, params.hidden, params.network)
         settings = [common | dict(zip(names, cell, strict=True)) for cell in cells]
         return [taken(MnistArm, params, parts=parts[own["network"]], **own) for own in settings]
 

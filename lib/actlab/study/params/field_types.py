@@ -18,7 +18,7 @@ from actlab.study.plugins.load import load_plugins
 
 BEFORE = "before plug-ins"
 """Context of a first look at parameters: no plug-in has run, and a name that one may bring is let through."""
-OPEN = ("activation", "model", "dataset", "arm")
+OPEN = ("activation", "model", "dataset", "network")
 """Kinds of names that plug-ins bring."""
 FIXED = {
     SHAKESPEARE.sha256: "shakespeare",

@@ -111,20 +111,18 @@ class Params(LanguageParams):
         "gated_width",
     )
     """Settings that may be lists as well."""
-    factors = ("model", "activations", "varies", "scales", *grid)
+    factors = ("model", "activation", "varies", "scale", *grid)
     study: StudyName = "repro-quick"
     trials: Trials = 3
     model: Several[ModelName] = ("charlm",)
-    activations: Several[ActivationName] = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
+    activation: Several[ActivationName] = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
     dataset: TextName = "pydoc"
     train_share: Annotated[Number, Field(gt=0, lt=1)] = TRAIN_SHARE
     """Share of the text before the validation text."""
     train_fraction: Annotated[Number, Field(gt=0, le=1)] = 1.0
     """Share of the training text that is used, from its end."""
-    scale: ScaleName = "quick"
+    scale: Several[ScaleName] = ("quick",)
     """Size of the model."""
-    scales: Listed[ScaleName] = ()
-    """Sizes, one arm for each; ``scale`` alone where empty."""
     batch_size: Grid[Batch] = 16
     """Windows in a batch."""
     learning_rate: Grid[Positive] = 1e-3
@@ -168,11 +166,6 @@ class Params(LanguageParams):
     """What is completed first."""
 
     @property
-    def sizes(self) -> tuple[str, ...]:
-        """The scales of the arms."""
-        return self.scales or (self.scale,)
-
-    @property
     def points(self) -> list[Self]:
         """The study at each combination of the settings in ``grid`` that are lists."""
         values = {name: value for name in self.grid if isinstance(value := getattr(self, name), tuple)}
@@ -184,7 +177,7 @@ class Params(LanguageParams):
     def _fit_together(self) -> Self:
         if (drawn := self.iterations * max(as_list(self.batch_size))) > LIMITS["drawn"]:
             raise BadInput(f"iterations x batch_size draw {drawn:,} windows: {LIMITS['drawn']:,} at most")
-        longest = max(SCALES[scale].block_size for scale in self.sizes)
+        longest = max(SCALES[scale].block_size for scale in self.scale)
         own = (self.dataset in TEXTS or is_file(self.dataset)) and own_sha256(self.dataset)
         if own and len((corpus := load_text(self.dataset).split_at(self.train_share)).validation) <= longest:
             raise BadInput(

@@ -9,7 +9,7 @@ from actlab.files import parse_yaml
 from actlab.study.params.field_types import as_list
 from actlab.study.params.yaml_file import StudyParams
 
-FIELDS = {"activation": ("activations", "arms"), "model": ("model",)}
+FIELDS = {"activation": ("activation", "network"), "model": ("model",)}
 """Option -> the field that it filters, by the first of these names that the kind of study has."""
 
 

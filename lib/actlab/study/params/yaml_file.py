@@ -15,6 +15,16 @@ from actlab.study.params.plan import Checked
 
 SHOWN = 3
 """Wrong fields that one message names."""
+RENAMED = {
+    "activations": "activation",
+    "scales": "scale",
+    "optimizers": "optimizer",
+    "rate_factors": "rate_factor",
+    "arms": "network",
+    "learning_rates": "learning_rate",
+    "batch_sizes": "batch_size",
+}
+"""Fields of older params files -> what they are called now."""
 
 
 class StudyParams(Checked):
@@ -45,6 +55,8 @@ class StudyParams(Checked):
             BadInput: with every field that is wrong, what it was given and what is allowed.
         """
         for key in values:
+            if (now := RENAMED.get(key)) in cls.model_fields:
+                raise BadInput(f"{where}: {key} is called {now} now; write `{now}: ...`, one value or a list")
             check_name("parameter", key, cls.model_fields, where)
         try:
             if values.get("plugins"):  # none of them runs for a file that is wrong otherwise
