@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from actlab.errors import BadInput
 from actlab.trainers import loop, setup
-from actlab.trainers.determinism import perturb, reproducible, weights_sha256
+from actlab.trainers.determinism import perturb, reproducible, shift, weights_sha256
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import batch_starts, cover
@@ -175,3 +175,31 @@ def test_averages_follow_the_weights_and_change_no_bit():
             expected = decay * expected + (1 - decay) * weights
         torch.testing.assert_close(average.module.head.weight.detach(), expected)
     assert trial.weights_sha256 == tiny.run(tiny.model(), recipe).weights_sha256
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_shift_moves_one_weight_by_a_share_of_its_matrixs_norm(seed):
+    """Up under an even seed, down under an odd one; which weight, the seed says."""
+    plain, moved = tiny.model(), tiny.model()
+    shift(moved, 1e-2, seed)
+    changed = [(a, b) for a, b in zip(plain.parameters(), moved.parameters(), strict=True) if not torch.equal(a, b)]
+    ((a, b),) = changed
+    difference = (b - a).flatten()
+    (by,) = difference[difference != 0].tolist()
+    assert by == pytest.approx((1 if seed % 2 == 0 else -1) * 1e-2 * a.norm().item(), rel=1e-3)
+
+
+def test_a_long_gradient_is_clipped():
+    """A limit that no gradient reaches changes no bit; a short one changes the weights."""
+    weights = []
+    for clip in (0.0, 1e6, 1e-3):
+        model = tiny.model()
+        tiny.run(model, replace(tiny.RECIPE, clip=clip, learning_rate=1e-2))
+        weights.append(weights_sha256(model))
+    assert weights[0] == weights[1] != weights[2]
+
+
+def test_a_warm_up_rises_in_equal_steps():
+    """To the full rate, and leaves it there."""
+    recipe = replace(tiny.RECIPE, warmup=4)
+    assert [recipe.rate(step) for step in range(6)] == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]

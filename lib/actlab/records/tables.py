@@ -32,6 +32,7 @@ BLOCKS = {
     "equal_compute": ["size", "iteration"],
     "published": ["iteration"],
     "steps": ["iteration"],
+    "to_end": ["iteration"],
 }
 """The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
 MEASURED = {"trials": ["best_val_loss"], "mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
@@ -90,7 +91,9 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
             (of averaged weights: column ``decay``); ``ensembles`` of whole runs and, of shorter ones that cost
             together what one run costs, ``equal_compute`` (column ``size``; ``first`` and ``second`` are tuples of
             members, of which they share none); ``published`` (as ``along``, but each network on inputs of its own, one
-            network with itself too; ``coded_pd``: total variation, were the inputs the same).
+            network with itself too; ``coded_pd``: total variation, were the inputs the same); ``to_end`` (each run at a
+            snapshot against itself at the end: column ``iteration``); ``steps`` (of twins in lockstep: ``sides_apart``,
+            ``gradient_distance``, ``weight_distance`` at column ``iteration``).
         kind: as of ``load``.
     """
     check_name("pairs", of, BLOCKS)
@@ -268,6 +271,8 @@ def _blocks(record: Record, of: str) -> Iterable[Record]:
     end = {"iteration": iterations, "pairs": record.get("reproducibility_metrics", [])}
     if of == "along":
         return [*record.get("trajectory", ()), end]
+    if of == "to_end":
+        return [{"iteration": one["iteration"], "pairs": one.get(of, ())} for one in record.get("trajectory", ())]
     if of == "average":
         return [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))]
     if of == "ensembles":

@@ -1,4 +1,5 @@
-"""Determinism: seeded global streams and deterministic kernels, the hash of weights, and the 1-ULP perturbation."""
+"""Determinism: seeded global streams and deterministic kernels, the hash of weights, and the
+perturbations of a single weight."""
 
 import hashlib
 import math
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 
 import torch
 from torch import nn
+
+from actlab.trainers.seeds import generator
 
 
 @contextmanager
@@ -53,3 +56,14 @@ def perturb(model: nn.Module) -> None:
     with torch.no_grad():
         first = weight.view(-1)[:1]
         first.copy_(torch.nextafter(first, torch.full_like(first, math.inf)))
+
+
+def shift(model: nn.Module, size: float, seed: int) -> None:
+    """One weight of one matrix, both drawn by the seed, moves by ``size`` times the L2 norm of its matrix: up under an
+    even seed, down under an odd one."""
+    draw = generator(seed, "shift")
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    weights = matrices[int(torch.randint(len(matrices), (), generator=draw))]
+    place = int(torch.randint(weights.numel(), (), generator=draw))
+    with torch.no_grad():
+        weights.view(-1)[place] += (1 if seed % 2 == 0 else -1) * size * weights.norm()

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from actlab.data.text import Corpus, is_file, load_text, located, shown
@@ -20,7 +21,7 @@ from actlab.study.kinds.measure import Trained, mean
 from actlab.study.params.language import Params
 from actlab.study.plugins.identity import find_part, said_of
 from actlab.trainers import checkpoint, setup
-from actlab.trainers.determinism import perturb
+from actlab.trainers.determinism import perturb, shift
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.loop import Trial, train
 from actlab.trainers.recipes import Recipe
@@ -116,6 +117,8 @@ class Characters(Kind):
         model.initialise(init_streams(task.seed_of("init")))
         if task.nudged_at == 0:
             perturb(model)
+        if task.variant.startswith("shift-"):
+            shift(model, float(task.variant.removeprefix("shift-")), task.seed)
         return model
 
     def train(self, task: TrialSpec, saved_at: Path | None, report: Report | None) -> Outcome:
@@ -123,6 +126,8 @@ class Characters(Kind):
         corpus, validation, frozen = windows_of(task)
         model, nudged = self.model(task), task.nudged_at
         recipe = replace(task.recipe, dtype="bfloat16") if task.variant == BFLOAT16 else task.recipe
+        if task.variant == "threads":
+            torch.set_num_threads(2)  # the next trial sets it back
 
         def evaluated(iteration: int, net: nn.Module) -> None:
             if saved_at is not None and iteration in task.snapshots:

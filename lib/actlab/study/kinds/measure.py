@@ -128,9 +128,14 @@ class Trained:
         done = [r for r in self.results if r["status"] == "done"]
         evaluations = {r["label"]: e for r in done for e in r["history"] if e["iteration"] == step}
         along = tuple(name for name in self.arm.protocol if name != BATCHES)  # costly: at the end only
-        pairs = row_pairs(self.predictions(step), self.couples, dict(self.arm.metrics))
+        now, end = self.predictions(step), self.predictions()
+        pairs = row_pairs(now, self.couples, dict(self.arm.metrics))
         return {
             "iteration": step,
+            "to_end": [
+                {"between": [label, label], **metrics.row_means(now[label], end[label], dict(self.arm.metrics))}
+                for label in now
+            ],
             "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
             "pairs": self._with_distances(pairs, step),
             "as_published": self._as_published(along, self.models(step) if along else {}, evaluations),

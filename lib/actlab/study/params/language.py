@@ -47,7 +47,9 @@ class Rates(Checked):
     of: str = ""
 
 
-Perturbation = Annotated[str, Field(pattern=r"^(repeat|nudge(-[1-9]\d{0,6})?|bfloat16|dropout|order|init|all)$")]
+STREAMS = "dropout|order|init|all"
+PERTURBATION = rf"^(repeat|nudge(-[1-9]\d{{0,6}})?|shift-1e-[1-8]|threads|bfloat16|{STREAMS})$"
+Perturbation = Annotated[str, Field(pattern=PERTURBATION)]
 Decay = Annotated[Number, Field(ge=0, lt=1)]
 
 
@@ -146,8 +148,9 @@ class Params(LanguageParams):
     """Which random streams the trials' seeds feed, one arm for each; the others keep the first seed."""
     perturbations: Listed[Perturbation] = ()
     """Also run every seed changed in these ways, and compare it with itself unchanged: ``repeat`` (nothing), ``nudge``
-    (one weight moved by one unit in the last place; ``nudge-100``: at step 100), ``bfloat16``, another seed for one
-    stream (``dropout``, ``order``, ``init``) or for ``all``."""
+    (one weight moved by one unit in the last place; ``nudge-100``: at step 100), ``shift-1e-3`` (one weight moved by
+    this share of its matrix's norm), ``threads`` (on two threads), ``bfloat16``, another seed for one stream
+    (``dropout``, ``order``, ``init``) or for ``all``."""
     follow: bool = False
     """Compare the perturbed runs at the snapshots too."""
     snapshots: Listed[int] = ()
