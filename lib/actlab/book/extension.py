@@ -13,7 +13,7 @@ from actlab.book import dataset, footer, mathml, paper, policy
 from actlab.book.execute import execute_stale
 from actlab.book.paper import script
 from actlab.errors import ActlabError
-from actlab.files import write_text
+from actlab.files import in_csv, write_text
 
 
 def execute_pages(app: Any) -> None:
@@ -31,8 +31,15 @@ def execute_pages(app: Any) -> None:
 
 
 def downloads(out: Path, card: str) -> None:
-    """Write the records as a data set (``data/``), the paper with its sources, and the picture that a link to a page
-    shows elsewhere."""
+    """Write the records as a data set (``data/``) with the findings, the paper with its sources, and the picture that a
+    link to a page shows elsewhere.
+
+    Raises:
+        NotHeld: the front page or the paper says what the records do not.
+    """
+    found = paper.findings()
+    found.check()
+    write_text(out / "data" / "findings.csv", in_csv(found.table(), index=False))
     paper.build_paper(out / "paper")
     (out / card).parent.mkdir(parents=True, exist_ok=True)
     script("book/front.py")["figures"]()["remedies"].savefig(out / card, dpi=280)

@@ -4,14 +4,24 @@ one folder, and sets them with typst (`make paper`)."""
 import json
 import runpy
 import shutil
+import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from actlab import paths
 from actlab.book.execute import BookError
 from actlab.figures.style import svg
 from actlab.files import write_text
+
+
+def findings() -> ModuleType:
+    """`book/findings.py`, the numbers that several places quote."""
+    if (folder := str(paths.ROOT / "book")) not in sys.path:
+        sys.path.insert(0, folder)
+    return import_module("findings")
 
 
 @cache
