@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import __version__, paths
 from actlab.book import build, extension, footer, pages
-from actlab.book.execute import BookError, execute_stale
+from actlab.book.execute import BookError, execute_stale, picture_first
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
@@ -134,6 +134,13 @@ def test_a_changed_record_stops_the_page_that_quotes_it(root):
     said = "studies/tiny-red .*tiny.py: check_red: 'red takes off 0.25': the page says 0.25, the records say 0.75"
     with pytest.raises(BookError, match=said):
         execute_stale(root)
+
+
+def test_the_picture_comes_below_the_answer():
+    """Above the code that it needs; the other cells keep their order."""
+    cells = [new_markdown_cell("# Title"), new_code_cell("load"), new_code_cell("draw", metadata={"tags": ["lead"]})]
+    cells.append(new_markdown_cell("end"))
+    assert [cell.source for cell in picture_first(cells)] == ["# Title", "draw", "load", "end"]
 
 
 def test_sphinx_is_asked_only_where_something_changed(tmp_path, monkeypatch):

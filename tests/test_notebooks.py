@@ -18,7 +18,7 @@ LINES = 15
 WORDS = 1500
 """Of a page outside its folded sections."""
 FOLDED = {"hide-input", "hide-cell"}
-TAGS = {*FOLDED, "hide-output", "parameters"}
+TAGS = {*FOLDED, "hide-output", "parameters", "lead"}
 ESTIMATORS = {"contrasts", "means", "jackknife", "bound", "equal_loss", "at_equal_loss", "at_loss", "beside_training"}
 
 

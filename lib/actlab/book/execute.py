@@ -22,6 +22,9 @@ TIMEOUT = 1200
 WORKERS = "ACTLAB_BOOK_WORKERS"
 """Environment variable: notebooks executed at once; one a core where it is not set."""
 
+LEAD = "lead"
+"""Tag of the cell whose picture a page shows first."""
+
 
 class BookError(ActlabError):
     """Notebooks that failed: each is named with its cell and its error."""
@@ -83,6 +86,7 @@ def make(page: Page) -> None:
         notebook = _execute(page, work)
         if page.checks.exists():
             notebook.cells.pop()
+        notebook.cells = picture_first(notebook.cells)
         for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
             notebook.metadata.pop(name, None)
         for cell in notebook.cells:  # what this page sets, folded; the declared parameters above it are open
@@ -100,6 +104,14 @@ def make(page: Page) -> None:
         about = f"{page.name} (notebooks/{page.notebook}.ipynb): {said}"
         raise BookError(f"{about}; the notebook as far as it came: {work}") from None
     work.unlink()
+
+
+def picture_first(cells: list[Any]) -> list[Any]:
+    """Cells in the order of the page: the one tagged ``lead``, whose picture needs the cells above it, comes directly
+    below the title and the answer."""
+    lead = [cell for cell in cells if LEAD in cell.metadata.get("tags", [])]
+    rest = [cell for cell in cells if cell not in lead]
+    return rest[:1] + lead + rest[1:]
 
 
 def checks_of(page: Page) -> str:

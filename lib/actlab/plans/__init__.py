@@ -43,6 +43,28 @@ def judge(study: str, hypothesis: str, contrast: pd.DataFrame) -> Literal["suppo
     return "supported" if complete else "undecided"
 
 
+OUTCOMES = {"supported": "held", "contradicted": "failed", "undecided": "could not be told"}
+"""What a page says of a prediction, in plain words."""
+
+
+def predicted(study: str, contrasts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What a plan predicted and what came of it: a row for every hypothesis of the plan, so that none is left out.
+
+    Args:
+        study: whose params file holds the plan.
+        contrasts: hypothesis -> its contrast, as ``judge`` takes it; one without a contrast was not tested.
+
+    Returns:
+        Columns ``plan``, ``prediction`` (the plan's own words) and ``outcome`` (``OUTCOMES``, or *not tested*).
+    """
+    rows = []
+    for hypothesis in plan_of(study)["hypotheses"]:
+        name = hypothesis["name"]
+        outcome = OUTCOMES[judge(study, name, contrasts[name])] if name in contrasts else "not tested"
+        rows.append([study, hypothesis["says"], outcome])
+    return pd.DataFrame(rows, columns=["plan", "prediction", "outcome"])
+
+
 def rule_of(study: str, hypothesis: str) -> Any:
     """One rule."""
     check_name("plan", study, RULES)

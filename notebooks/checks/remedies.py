@@ -1,0 +1,99 @@
+"""Numbers of notebooks/remedies.ipynb."""
+
+import pandas as pd
+
+from actlab import holds
+from actlab.book.checks import agrees
+
+Tests = dict[tuple[str, str], pd.DataFrame]
+ARM = ["model", "activation"]
+
+
+def check_results(results: pd.DataFrame, beside: dict[str, pd.DataFrame]) -> None:
+    """Four remedies for ReLU, before and after."""
+    table = results.loc[["averaged weights", "ensemble of two", "ensemble of three", "rate falling to 0"]]
+    agrees(table["before"], [0.198, 0.198, 0.198, 0.193], "before", digits=3)
+    agrees(table["after"], [0.134, 0.146, 0.115, 0.138], "after", digits=3)
+    agrees(table["change of the loss"], [-0.028, 0.088, 0.183, -0.014], "change of the loss", digits=3)
+    agrees(table["architectures"].tolist(), [6, 6, 6, 2], "architectures")
+    agrees(table["seeds"].tolist(), [10, 10, 10, 5], "seeds")
+    moved = (table["after"] - table["before"] - table["change at equal loss"]).abs()
+    holds(moved.max() < 0.007, "read at equal loss the changes are nearly the same")
+    holds(table["change: high"].max() < -0.026, "half the rate and another architecture change less than any remedy")
+    averaged = beside["averaged weights"].query("left_out == ''").set_index("model")
+    agrees(averaged.index[averaged["loss"] > 0].tolist(), ["minigpt"], "the loss rises in one architecture")
+    holds(averaged["extrapolated"].mean() > 0.5, "mostly an extrapolation")
+
+
+def check_costs(costs: pd.DataFrame) -> None:
+    """Over all activations."""
+    agrees(costs.sum().tolist(), [29, 5], "the loss falls in 29 of 36 and rises in five")
+    agrees(costs.index[costs["rises"] > 0].tolist(), ["minigpt"], "all of them minigpt")
+
+
+def check_half_the_rate(half: pd.Series, typical: pd.Series) -> None:
+    """Beside another architecture."""
+    agrees(100 * half["estimate"], -1.1, "half the rate, points", digits=1)
+    agrees(100 * 2**0.5 * typical.std(), 2.6, "two architectures differ by, points", digits=1)
+
+
+def check_the_planned_test(tests: Tests) -> None:
+    """On fresh seeds."""
+    constant, falls = (tests[name, "total_variation"].set_index("model") for name in ("remedies", "remedies-cooldown"))
+    off = -100 * constant["difference"]
+    agrees(off.drop("tinylstm").agg(["min", "max"]), [5.7, 10.1], "points at a constant rate", digits=1)
+    agrees(off["tinylstm"], [3.4, 3.4], "in the LSTM", digits=1)
+    holds((constant["p_holm"] < 0.05).all() and len(constant) == 12, "significant in all twelve")
+    adds = -100 * falls["difference"]
+    agrees(set(adds.drop("tinylstm").round()), {1.0, 2.0}, "points where the rate falls")
+    agrees(adds["tinylstm"], [0.1, 0.2], "in the LSTM where the rate falls", digits=1)
+    loss, late = (tests[name, "loss"] for name in ("remedies", "remedies-cooldown"))
+    agrees(loss.loc[loss["difference"] > 0, "model"].unique().tolist(), ["minigpt"], "the loss falls, minigpt excepted")
+    agrees((late["difference"] > 0).sum().item(), 11, "where the rate falls the loss rises in 11 of 12")
+    agrees(loss["high"].max(), 0.026, "in minigpt the interval goes up to", digits=3)
+    holds((tests["remedies", "churn"]["high"] < 0).all(), "churn falls in all twelve")
+
+
+def check_the_rate(rates: Tests, tests: Tests) -> None:
+    """A falling rate by itself, and under averaging."""
+    alone = -100 * rates["last weights", "total variation"]["difference"]
+    agrees(alone.agg(["min", "max"]), [2.6, 7.3], "points that a falling rate takes off", digits=1)
+    averaging = -100 * tests["remedies", "total_variation"].set_index(ARM)["difference"]
+    relu = [table.xs("relu", level="activation").mean() for table in (alone, averaging)]
+    agrees(relu, [5.1, 6.6], "ReLU: falling rate, averaging", digits=1)
+    agrees(
+        100 * tests["remedies-cooldown", "total_variation"].query("activation == 'relu'")["reference"].mean(),
+        15,
+        "two seeds differ in, where the rate falls",
+        digits=0,
+    )
+    loss = rates["last weights", "loss"]["difference"]
+    dear = {("minigpt", "relu"), ("minigpt", "swiglu"), ("tinylstm", "swiglu")}
+    agrees(set(loss.index[loss > 0]), dear, "its loss rises")
+    both = rates["averaged weights", "total variation"]
+    agrees(((both["p_holm"] < 0.05) & (both["difference"] > 0)).sum().item(), 9, "averaged networks agree less in nine")
+
+
+def check_decays(decays: dict[str, dict[str, pd.DataFrame]]) -> None:
+    """Shorter and longer averages."""
+    apart, loss = decays["remedies"]["total variation"][0.97], decays["remedies"]["loss"][0.97]
+    agrees(-100 * apart.agg(["max", "min"]), [3.0, 8.5], "decay 0.97, points", digits=1)
+    agrees((loss < 0).sum().item(), 12, "decay 0.97: the loss falls in all twelve")
+    late = decays["remedies-cooldown"]
+    agrees(-100 * late["total variation"][0.997].min(), 3.6, "decay 0.997, points at most", digits=1)
+    agrees(late["loss"][0.997].agg(["min", "max"]), [0.012, 0.220], "decay 0.997, nats", digits=3)
+
+
+def check_the_plan(
+    plan: pd.DataFrame, gain: pd.Series, more: pd.DataFrame, against: pd.DataFrame, added: pd.DataFrame, best: float
+) -> None:
+    """Five predictions."""
+    words = ["held", "could not be told", "could not be told", "held", "failed"]
+    agrees(plan["outcome"].tolist(), words, "outcomes")
+    agrees(100 * gain["estimate"], 1.2, "more than an ensemble of two, points", digits=1)
+    one = more.loc[""]
+    agrees(set(one.index[one < 0]), {"minigpt", "tinylstm"}, "where the ensemble takes off more")
+    lstm = against.set_index("model").loc["tinylstm"]
+    agrees([-100 * lstm["difference"], 100 * lstm["bound"]], [3.4, 6.2], "in the LSTM", digits=1)
+    agrees((added["p_beyond_holm"] < 0.05).sum().item(), 10, "failed in ten of twelve")
+    agrees(best, 0.997, "the best of the five averages")
