@@ -124,9 +124,9 @@ def cats(monkeypatch):
 @pytest.fixture
 def no_own_parts():
     """What a test registers is gone after it."""
-    from actlab.study.plugins import identity
+    from actlab import plugins
 
     yield
-    for table in identity.TABLES.values():
+    for table in plugins.TABLES.values():
         table.clear()
-    identity.PARTS.clear()
+    plugins.PARTS.clear()

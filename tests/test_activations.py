@@ -2,7 +2,6 @@
 gates and PReLU."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from tiny import normal
 
 from actlab.activations import ACTIVATIONS, PReLU, get_activation, slope
 from actlab.errors import BadInput
-from actlab.study.plugins.contracts import slopes
+from actlab.plugins.contracts import slopes
 
 
 def smelu(x, beta):
@@ -59,7 +58,7 @@ def test_formula(name):
 @pytest.mark.parametrize("name", sorted(set(ACTIVATIONS) - {"step"}))
 def test_slope_is_the_derivative(name):
     """By the contract of plug-ins: autograd's slope is finite, and agrees with finite differences."""
-    assert slopes(SimpleNamespace(name=name)) == ""
+    assert slopes(name) == ""
 
 
 def test_step_has_a_straight_through_slope():

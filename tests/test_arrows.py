@@ -55,7 +55,7 @@ def test_names_become_objects_in_the_study_only():
         assert not NAMES_TO_OBJECTS & set(re.findall(r"\w+", file.read_text(encoding="utf-8"))), file.name
 
 
-MOST_ENTRIES, LONGEST = 20, 300
+MOST_ENTRIES, LONGEST = 21, 300
 """Of the package: entries at its root, lines of a file."""
 LAYOUT = {
     tokenize.COMMENT,

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from actlab.book.checks import holds
-    from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
-    from actlab.statistics.averaging_and_ensembles import beside_training
-    from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
-    from actlab.statistics.equal_loss import at_equal_loss, at_loss, equal_loss
-    from actlab.study.load_model import load_model
-    from actlab.study.plugins.load import load_plugins
-    from actlab.study.plugins.register import (
+    from actlab.plugins import load_plugins
+    from actlab.plugins.register import (
         register_activation,
         register_metric,
         register_model,
         register_text,
     )
+    from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
+    from actlab.statistics.averaging_and_ensembles import beside_training
+    from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
+    from actlab.statistics.equal_loss import at_equal_loss, at_loss, equal_loss
+    from actlab.study.load_model import load_model
     from actlab.study.run import run_experiment
 
 __all__ = [
@@ -53,17 +53,17 @@ HOMES = {
     "statistics.equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
     "statistics.averaging_and_ensembles": ("beside_training",),
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
+    "plugins": ("load_plugins",),
     "study.run": ("run_experiment",),
     "study.load_model": ("load_model",),
-    "study.plugins.load": ("load_plugins",),
 }
-"""Where the public names are, if not in ``study.plugins.register``; imported on first use: records need no torch."""
+"""Where the public names are, if not in ``plugins.register``; imported on first use: records need no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
     if name in __all__:
-        home = next((home for home, names in HOMES.items() if name in names), "study.plugins.register")
+        home = next((home for home, names in HOMES.items() if name in names), "plugins.register")
         return getattr(import_module(f"actlab.{home}"), name)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")
 

@@ -86,7 +86,7 @@ def check_name(kind: str, name: object, known: Iterable[object], where: str = ""
 
 
 class Table(ChainMap[str, Row]):
-    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins/`` registers them);
+    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``plugins`` registers them);
     ``member``: makes the row of a name that belongs to a family, which no list can hold."""
 
     def __init__(

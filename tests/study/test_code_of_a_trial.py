@@ -20,7 +20,7 @@ BESIDE = {
     "records/store.py": "the digest of what a record says of its data",
     "study/arms.py": "the specification: its values are part of the trial's key",
     "study/kinds/__init__.py": "which kind a task is of",
-    "study/plugins/identity.py": "refuses a user's part that has changed",
+    "plugins/__init__.py": "refuses a user's part that has changed",
     "study/kinds/measure.py": "measures the trained model",
     "study/trial.py": "cache, lock, failures",
 }

@@ -1,14 +1,16 @@
 """A user's own parts: their results are known by what they are, not by what they are called; nothing replaces a
 built-in one."""
 
-import ast
 from pathlib import Path
 
 import pytest
 import tiny
+import torch
 from torch import nn
 
 import actlab
+from actlab import metrics
+from actlab import plugins as parts
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import count_parameters
@@ -18,8 +20,9 @@ from actlab.study.kinds import ablation
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.characters import Characters
 from actlab.study.params.language import Params
-from actlab.study.plugins import identity as parts
 from actlab.study.run import load, run, run_experiment
+from actlab.study.workers.pool import run_tasks
+from actlab.trainers.seeds import generator
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
 HEAD = "import torch\nfrom torch import nn\nimport actlab\n\n\n"
@@ -58,31 +61,63 @@ def test_a_redefined_activation_is_another_arm(toy, write):
     assert len(store.load_study("toy")) == 3, "two arms and the text's baselines"
 
 
-def test_identity_is_the_syntax_tree(write):
-    """Comments, docstrings, layout and quotes are no part of what a file computes; every value is, also a default, a
-    constant beside the class, and code that runs only once."""
+def test_identity_is_the_hash_of_the_file(write):
+    """Every character counts, also a default, a constant beside the class, and a comment; how lines end does not."""
 
-    def identity(text, head=HEAD):
-        write(text, head)
+    def identity(text):
+        write(text)
         return parts.parts_of(activation="mine")[0][1]
 
     first = identity(SWISHLIKE)
-    for same in (
-        SWISHLIKE.replace("return", "# a comment\n        return"),
-        SWISHLIKE.replace("\n", "\r\n"),
-        SWISHLIKE.replace("nn.Module):", 'nn.Module):\n    """What it is."""\n'),
-        SWISHLIKE.replace('"mine"', "'mine'").replace("x * torch", "(x  *  torch").replace("(x)\n", "(x))\n"),
-    ):
-        assert identity(same) == first
-    assert identity(SWISHLIKE, f'"""About."""\n# more\n{HEAD}') == first
-    others = {identity(SWISHLIKE + more) for more in ("BETA = 2.0\n", "BETA = 3.0\n", "'''no docstring'''\n")}
+    assert identity(SWISHLIKE.replace("\n", "\r\n")) == first == identity(SWISHLIKE)
+    others = {identity(SWISHLIKE + more) for more in ("BETA = 2.0\n", "BETA = 3.0\n", "# a comment\n")}
     others |= {identity(SWISHLIKE.replace("self, x", f"self, x, scale={n}")) for n in (1, 2)} | {identity(WAVE)}
     assert len(others | {first}) == 7
-    with_empty = ast.parse(HEAD + SWISHLIKE)
-    for node in ast.walk(with_empty):  # as Python 3.12 has it, and 3.11 has not
-        node.type_params = []
-        node._fields = (*node._fields, "type_params")
-    assert parts._plain(with_empty) == parts._plain(ast.parse(HEAD + SWISHLIKE))
+
+
+def test_a_metric_that_works_in_place_changes_no_built_in_number(write):
+    """It is given copies, whatever it does to them."""
+    p, q = (torch.softmax(torch.randn(5, 7, generator=generator(n, "p")), 1) for n in (1, 2))
+    before = metrics.row_means(p, q)
+    write("@actlab.register_metric('own')\ndef own(p, q):\n    return p.sub_(q).abs_().sum(1).mul_(0.5)\n")
+    found = metrics.row_means(p, q, ["own"])
+    assert {name: found[name] for name in before} == before == metrics.row_means(p, q)
+    assert found["own"] == pytest.approx(before["total_variation"])
+
+
+SETS = {
+    "torch.set_default_dtype": "torch.set_default_dtype(torch.float64)",
+    "torch.set_default_device": "torch.set_default_device('meta')",
+    "torch.set_float32_matmul_precision": "torch.set_float32_matmul_precision('medium')",
+    "torch.set_flush_denormal": "torch.set_flush_denormal(True)",
+    "torch.set_grad_enabled": "torch.set_grad_enabled(False)",
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_plug_in_that_changes_all_pytorch_is_refused(name, write):
+    """By the name of what it called; the setting is as before, and nothing is registered."""
+    with pytest.raises(BadInput, match=rf"plug-in parts\.py changes {name} for the whole process"):
+        write(SWISHLIKE + SETS[name] + "\n")
+    assert parts.settings() == parts.AT_START
+    assert "mine" not in ACTIVATIONS
+
+
+def changing(task, report):
+    """A trial of a part that changes settings as it works: what it found."""
+    found = parts.settings()["torch.set_default_dtype"], parts.settings()["torch.set_float32_matmul_precision"]
+    torch.set_default_dtype(torch.float64)
+    torch.set_float32_matmul_precision("medium")
+    return [str(each) for each in found]
+
+
+def test_settings_are_set_back_before_each_trial():
+    """What one trial's part changed, no other is trained with."""
+    try:
+        found = [result for _, result in run_tasks(changing, [1, 2])]
+    finally:
+        parts.set_back()
+    assert found == 2 * [["torch.float32", "highest"]]
 
 
 def test_a_part_of_the_session_is_refused():
@@ -118,6 +153,13 @@ WRONG = {
     'metric("mine", lambda p, q: (p - q).mean())': r"one finite value an input, not \(\) for two",
     'metric("mine", lambda p, q: (p - q).sum(1).log())': "one finite value an input, not nan",
     'metric("val_loss", lambda p, q: (p - q).sum(1))': "'val_loss' would hide a number",
+    **{
+        f'metric("{name}", lambda p, q: (p - q).sum(1))': f"'{name}' would hide a number or a column"
+        for name in ("first", "seed", "model", "activation_used", "kind", "setting", "members", "group", "arm", "level")
+    },
+    'metric("mine", lambda p, q: (p - q).sum(1) + p[:, 40])': "line .*IndexError: index 40 is out of bounds",
+    'metric("mine", lambda p, q: (p - q).sum(1) + p[2, 0])': "line .*IndexError: index 2 is out of bounds",
+    'metric("mine", lambda p, q: (p / q).log().sum(1))': "one finite value an input, not ",
 }
 
 

@@ -10,19 +10,18 @@ from faulty import essence
 from typer.testing import CliRunner
 
 import actlab
-from actlab import report
+from actlab import plugins, report
 from actlab.activations import ACTIVATIONS
 from actlab.cli import app
 from actlab.data.text import TEXTS, _load
 from actlab.errors import BadInput
+from actlab.plugins.contracts import check
 from actlab.records import store
 from actlab.records import tables as tidy
 from actlab.report import summary
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
-from actlab.study.plugins import identity
-from actlab.study.plugins.contracts import check
 from actlab.study.run import load, run
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
@@ -108,8 +107,8 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert record["arm"] != plain["arm"]
     assert record["trials"] == plain["trials"]
     assert record["avg_half"] == pytest.approx(record["avg_total_variation"])
-    assert record["config"]["metrics"] == {"half": identity.parts_of(metric="half")[0][1]}
-    for table in identity.TABLES.values():
+    assert record["config"]["metrics"] == {"half": plugins.parts_of(metric="half")[0][1]}
+    for table in plugins.TABLES.values():
         table.clear()
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
@@ -143,12 +142,12 @@ def test_own_and_built_in_activations_stay_comparable_on_another_text(mine, cats
 
 def test_check_plugin_tells_right_from_wrong(mine):
     """Exit code 0 where all contracts hold, 1 where one is broken: a model that ignores its activation, or sees the
-    future; a gated one of another size; an activation that looks ahead, is random, flat, or lies about its derivative;
-    a text that changes; a metric that is not 0 for equal predictions."""
+    future; a gated one of another size; an activation that looks ahead, mixes a batch, is random, flat, or lies about
+    its derivative; a text that changes; a metric that is not 0 for equal predictions."""
     done = CliRunner().invoke(app, ["check-plugin", "my_parts.py"])
     assert (done.exit_code, "BROKEN" in done.output) == (0, False), done.output
     held = {each.contract for each in check("my_parts.py")}
-    assert held == {"reach", "causality", "gradient", "count", "identity", "metric"}
+    assert held == {"reach", "causality", "batch", "gradient", "count", "identity", "metric"}
     (mine.parent / "bad.py").write_text(BAD)
     assert CliRunner().invoke(app, ["check-plugin", "bad.py"]).exit_code == 1
     broken = {f"{each.part}: {each.contract}" for each in check("bad.py") if not each.holds}
@@ -157,6 +156,8 @@ def test_check_plugin_tells_right_from_wrong(mine):
         "model seer: causality",
         "model fat: count",
         "activation peek: causality",
+        "activation mixes: batch",
+        "activation noisy: batch",
         "activation noisy: causality",
         "activation noisy: gradient",
         "activation noisy: identity",
@@ -211,6 +212,11 @@ class Noisy(nn.Module):
 class Peek(nn.Module):
     def forward(self, x):
         return x + x.flip(-2)
+
+@actlab.register_activation("mixes")
+class Mixes(nn.Module):
+    def forward(self, x):
+        return x.relu() + x.roll(1, 0)
 
 @actlab.register_metric("odd")
 def odd(p, q):

@@ -65,8 +65,8 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.data.text import TEXTS
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES
+    from actlab.plugins import PARTS
     from actlab.records.tables import COLUMNS
-    from actlab.study.plugins.identity import PARTS
 
     counts = Counter(path.parent.name for path in paths.results().glob("*/*.json"))
     names = {
@@ -82,7 +82,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
     }
     plural = {"activation": "activations", "model": "models", "dataset": "texts", "metric": "metrics"}
     for (kind, name), part in PARTS.items():
-        names[plural[kind]][name] = f"{part.about.get('note', '')} (own, {part.file.name})"
+        names[plural[kind]][name] = f"{part.note} (own, {part.file.name})"
     return names
 
 
@@ -93,7 +93,7 @@ def list_names(
 ) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""
     from actlab.errors import Table
-    from actlab.study.plugins.load import load_plugins
+    from actlab.plugins import load_plugins
 
     load_plugins(plugin or ())
     for name, about in Table("list", _catalogue().items()).find(what).items():

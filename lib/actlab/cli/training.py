@@ -86,7 +86,7 @@ def run(
 @app.command("check-plugin")
 def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of your own.")]) -> None:
     """Check your own parts by the contracts of ours (reach, causality, gradient, count); exit code 1 if one breaks."""
-    from actlab.study.plugins import contracts
+    from actlab.plugins import contracts
 
     broken = 0
     for each in contracts.check(file):
@@ -123,8 +123,8 @@ def sample(
 ) -> None:
     """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
     again and held to the record."""
+    from actlab.plugins import load_plugins
     from actlab.study import sampling
-    from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())
@@ -154,11 +154,11 @@ def replay(
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
     the code that trains are the recorded ones."""
+    from actlab.plugins import load_plugins
     from actlab.records import store
     from actlab.records.find import find
     from actlab.study import replay as replays
     from actlab.study.load_model import trial_of
-    from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())

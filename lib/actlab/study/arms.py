@@ -9,13 +9,13 @@ from typing import Any, Self, TypeVar
 from actlab.data.text import TRAIN_SHARE, located, short_name
 from actlab.errors import BadInput
 from actlab.models import SCALES, ModelConfig
+from actlab.plugins import Parts, own_metrics, parts_of
 from actlab.records import store
 from actlab.records.defect_names import DOUBLED
 from actlab.records.settings import by_content
 from actlab.study.defects import CORRECTED, OF_TRAINING, defects_of
 from actlab.study.params.language import Params
 from actlab.study.params.yaml_file import StudyParams
-from actlab.study.plugins.identity import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe
 

@@ -11,12 +11,12 @@ import torch
 
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
+from actlab.plugins import find_part
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.kind import Kind, Report, Results
-from actlab.study.plugins.identity import find_part
 from actlab.study.progress import why
 from actlab.study.trial import run_trial
 from actlab.trainers import checkpoint

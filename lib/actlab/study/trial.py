@@ -11,11 +11,11 @@ from filelock import FileLock
 
 from actlab.errors import ActlabError
 from actlab.files import mending
+from actlab.plugins import sources
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.kind import Kind, Outcome, Report, Results
-from actlab.study.plugins.identity import sources
 from actlab.trainers import checkpoint, setup
 
 

@@ -15,6 +15,7 @@ from actlab.errors import LIMITS
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.optimizers import OPTIMIZERS, build_optimizer
+from actlab.plugins import Parts, find_part, parts_of
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.arms import Specified, taken, without_vocabulary
@@ -33,7 +34,6 @@ from actlab.study.params.field_types import (
     one_of,
 )
 from actlab.study.params.language import LanguageParams
-from actlab.study.plugins.identity import Parts, find_part, parts_of
 from actlab.study.tuning import chosen, tuned
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe

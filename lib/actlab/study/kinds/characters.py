@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from actlab.data.text import Corpus, is_file, load_text, located, shown
 from actlab.models import SCALES, LanguageModel, count_parameters
+from actlab.plugins import find_part, said_of
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study import arms, defects
@@ -19,7 +20,6 @@ from actlab.study.kinds import baselines
 from actlab.study.kinds.kind import Kind, Outcome, Report, Results
 from actlab.study.kinds.measure import Trained, mean
 from actlab.study.params.language import Params
-from actlab.study.plugins.identity import find_part, said_of
 from actlab.trainers import checkpoint, setup
 from actlab.trainers.determinism import perturb, shift
 from actlab.trainers.evaluation import evaluate, predict

@@ -17,13 +17,13 @@ from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
 from actlab.errors import LIMITS
 from actlab.models.ffn import FFN, count, networks
+from actlab.plugins import Parts, find_part, parts_of
 from actlab.records import store
 from actlab.study.arms import Specified, taken
 from actlab.study.kinds.kind import Kind, Outcome, Report, Results
 from actlab.study.kinds.measure import mean
 from actlab.study.params.field_types import Batch, Positive, Several, StudyName, Trials, one_of
 from actlab.study.params.yaml_file import StudyParams
-from actlab.study.plugins.identity import Parts, find_part, parts_of
 from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.stacked import Stack, evaluate, train
 

@@ -13,8 +13,8 @@ from actlab.data.text import TEXTS, is_file, load_text, own_sha256
 from actlab.errors import LIMITS, BadInput, DataError, UnknownName, brief
 from actlab.files import parse_yaml
 from actlab.models import MODELS, SCALES
+from actlab.plugins import load_plugins
 from actlab.study.params.plan import Number
-from actlab.study.plugins.load import load_plugins
 
 BEFORE = "before plug-ins"
 """Context of a first look at parameters: no plug-in has run, and a name that one may bring is let through."""

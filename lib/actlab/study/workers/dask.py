@@ -5,8 +5,8 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from actlab.plugins import plugin_files
 from actlab.study import provenance
-from actlab.study.plugins.identity import plugin_files
 from actlab.study.workers.pool import GIVEN_UP, EngineError, work
 
 CONNECT = 10

@@ -18,10 +18,9 @@ from typing import Any
 import torch
 
 from actlab.errors import ActlabError, BadInput
+from actlab.plugins import PluginFile, execute, plugin_files, set_back
 from actlab.study import provenance
 from actlab.study.kinds.kind import Report
-from actlab.study.plugins.identity import PluginFile, plugin_files
-from actlab.study.plugins.load import execute
 from actlab.study.workers import startup
 
 REPORTS_EVERY = 0.2
@@ -67,6 +66,7 @@ def run_tasks(
     """
     if not scheduler and (workers == 1 or len(tasks) < 2):
         for task in tasks:
+            set_back()
             yield task, function(task, partial(tell, task))
         return
     if not scheduler:
@@ -161,7 +161,7 @@ def work(
     own: Sequence[PluginFile],
 ) -> Any:
     """The function of a task, whose reports are sent every ``REPORTS_EVERY`` seconds, with the task's place in front.
-    A user's own parts are loaded before.
+    A user's own parts are loaded before, and what such a part has changed in all PyTorch is set back.
 
     Raises:
         BadInput: this worker has other code or another machine than the client, which is ``there``.
@@ -184,4 +184,5 @@ def work(
             last = time.monotonic()
             send((place, iteration, loss))
 
+    set_back()
     return function(task, report)

@@ -1,5 +1,4 @@
-"""Plug-in files, which hold a user's own parts: `register_activation`, `_model`, `_text`, `_metric`; every worker is
-sent their text."""
+"""What a plug-in file calls: `register_activation`, `_model`, `_text`, `_metric`. Each tries the part at once."""
 
 import functools
 import inspect
@@ -10,18 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from actlab import metrics
 from actlab.activations import Activation
 from actlab.errors import BadInput
 from actlab.models import LanguageModel, Model
-from actlab.study.plugins.identity import PARTS, TABLES, Part
-from actlab.study.plugins.load import RUNNING
+from actlab.plugins import PARTS, RUNNING, TABLES, Part
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-RESERVED = {
-    *("between", "blocks", "label_pd", "coded_pd", "val_loss", "val_accuracy", "best_val_loss"),
-    *("relative_pd", "churn_win", "churn_loss", "churn_neutral"),
-}
-"""What pairs and trials of a record call their own numbers."""
+RESERVED = {"between", "blocks", "coded_pd", "group", "arm", "level", "label", "metric"}
+"""What records and comparisons call their own numbers and groups, beside the columns of the tables."""
 
 
 def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
@@ -44,14 +40,14 @@ def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
     return either
 
 
-def _add(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
+def _add(kind: str, name: str, row: Any, **about: str) -> None:
     what = f"the {kind} {name!r}"
     if not NAME.fullmatch(name):
         raise BadInput(f"{what}: a name is a small letter and up to 39 small letters, digits and _")
     if before := PARTS.get((kind, name)):
         raise BadInput(f"{what} is already registered by {before.file.name}: choose another name")
     TABLES[kind][name] = row
-    PARTS[kind, name] = Part(kind, name, thing, RUNNING[-1], about)
+    PARTS[kind, name] = Part(kind, name, RUNNING[-1], **about)
 
 
 @_also_as_decorator
@@ -93,7 +89,7 @@ def register_activation(
         raise BadInput(f"{what} or its derivative is not finite everywhere between -2 and 2")
     if learned and not hasattr(module, "initialise"):
         raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
-    _add("activation", name, (class_or_factory, gated), row, formula=formula)
+    _add("activation", name, row, formula=formula)
 
 
 @_also_as_decorator
@@ -111,7 +107,7 @@ def register_model(name: str, class_or_factory: Any, *, description: str = "", a
     if isinstance(class_or_factory, type) and not issubclass(class_or_factory, LanguageModel):
         given = class_or_factory.__name__
         raise BadInput(f"the model {name!r} must be an actlab.models.LanguageModel, {given} is not")
-    _add("model", name, class_or_factory, Model(name, class_or_factory, description, acts_in))
+    _add("model", name, Model(name, class_or_factory, description, acts_in))
 
 
 @_also_as_decorator
@@ -130,25 +126,31 @@ def register_text(name: str, function: Callable[[], str], *, description: str = 
             raise BadInput(f"the text {name!r} must be a str, not {type(content).__name__}")
         return content
 
-    _add("dataset", name, function, text, note=description)
+    _add("dataset", name, text, note=description)
 
 
 @_also_as_decorator
 def register_metric(name: str, function: Any, *, label: str = "", note: str = "") -> None:
     """Add a metric, which enters every pair of the records written from now on, and the tables; also as a decorator.
+    It is tried at once on small predictions: a metric that raises does so before any training.
 
     Args:
-        name: as for an activation.
+        name: as for an activation; no column of the tables.
         function: of two (N, V) tensors of probabilities of the same N inputs, some of all at a time; gives (N,), one
-            value an input, whatever the others are.
+            value an input, whatever the others are. It is given copies, which it may change.
         label: with unit and range, as tables and axes have it; the name unless given.
         note: what it means, and which direction is better.
     """
-    if name in RESERVED:
-        raise BadInput(f"the metric {name!r} would hide a number that records hold already: choose another name")
+    from actlab.records.tables import COLUMNS  # needs pandas, which training does not
+
+    if name not in metrics.ROWS.built_in and name in RESERVED | set(COLUMNS):
+        raise BadInput(f"the metric {name!r} would hide a number or a column of the tables: choose another name")
 
     def rows(p: Tensor, q: Tensor) -> Tensor:
-        values, allowed = function(p, q), f"the metric {name!r} must give one finite value an input, not"
+        values, allowed = (
+            function(p.clone(), q.clone()),
+            f"the metric {name!r} must give one finite value an input, not",
+        )
         shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
         if shape != p.shape[:1]:
             raise BadInput(f"{allowed} {shape} for two {tuple(p.shape)} tensors")
@@ -156,5 +158,14 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
             raise BadInput(f"{allowed} {value.item()}")
         return values
 
-    rows(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
-    _add("metric", name, function, rows, label=label or name, note=note)
+    for p, q in small_predictions():
+        rows(p, q)
+    _add("metric", name, rows, label=label or name, note=note)
+
+
+def small_predictions() -> list[tuple[Tensor, Tensor]]:
+    """Pairs of predictions as a study has them: near, equal, certain, of one input, of other classes."""
+    one, two = (torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20))
+    certain = torch.eye(3, 64)
+    ten_classes = one[:, :10].softmax(1), two[:, :10].softmax(1)
+    return [(one, two), (one, one), (certain, certain.flip(0)), (one[:1], two[:1]), ten_classes]

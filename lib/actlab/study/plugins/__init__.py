@@ -1,1 +1,0 @@
-"""Parts of a user's own: plug-in files."""
