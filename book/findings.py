@@ -48,6 +48,16 @@ class Finding:
         value, low, high = (_rounded(number, self.digits) for number in self.found)
         return value if isnan(self.found[1]) else f"{value} [{low}, {high}]"
 
+    @property
+    def typeset(self) -> str:
+        """As the paper has it: total variation from 0 to 1, a change without its sign."""
+        if self.unit != POINTS:
+            return self.text
+        sign = -1 if self.found[0] < 0 else 1
+        value, *ends = (sign * number / 100 for number in self.found)
+        said = _rounded(value, 3)
+        return said if isnan(ends[0]) else f"{said} [{', '.join(_rounded(end, 3) for end in sorted(ends))}]"
+
 
 def _rounded(number: float, digits: int) -> str:
     """To so many decimals, or, below 0, to tens or hundreds; never -0."""

@@ -3,7 +3,7 @@
 import pytest
 
 from actlab import paths
-from actlab.book.paper import findings, script
+from actlab.book.paper import findings, of_the_book
 from actlab.errors import NotHeld
 from actlab.figures.style import svg
 
@@ -43,9 +43,8 @@ def test_both_pages_open_with_few_words():
 
 
 @pytest.mark.slow
-def test_the_records_hold_the_front_page(committed):
-    """Its prose, and its figures: `python book/front.py` draws them."""
-    front = script("book/front.py")
-    front["check"]()
-    for name, figure in front["figures"]().items():
-        assert (paths.ROOT / front["PICTURE"].format(name)).read_text(encoding="utf-8") == svg(figure).decode() + "\n"
+def test_the_pictures_are_those_of_the_records(committed):
+    """`python book/pictures.py` draws them."""
+    pictures = of_the_book("pictures")
+    for name, figure in pictures.figures().items():
+        assert (paths.ROOT / pictures.PICTURE.format(name)).read_text(encoding="utf-8") == svg(figure).decode() + "\n"

@@ -11,7 +11,6 @@ from typing import Any
 from actlab import paths
 from actlab.book import dataset, footer, mathml, paper, policy
 from actlab.book.execute import execute_stale
-from actlab.book.paper import script
 from actlab.errors import ActlabError
 from actlab.files import in_csv, write_text
 
@@ -42,7 +41,7 @@ def downloads(out: Path, card: str) -> None:
     write_text(out / "data" / "findings.csv", in_csv(found.table(), index=False))
     paper.build_paper(out / "paper")
     (out / card).parent.mkdir(parents=True, exist_ok=True)
-    script("book/front.py")["figures"]()["remedies"].savefig(out / card, dpi=280)
+    paper.of_the_book("pictures").figures()["agreement"].savefig(out / card, dpi=280)
     dataset.export(out / "data")
 
 

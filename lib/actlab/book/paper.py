@@ -1,15 +1,13 @@
-"""The paper as PDF: holds the numbers of `paper/` to the records, lays its prose, figures, tables and the references in
-one folder, and sets them with typst (`make paper`)."""
+"""The paper as PDF: holds its own numbers to the records, lays its prose, the findings, figures, tables and the
+references in one folder, and sets them with typst (`make paper`)."""
 
 import json
 import runpy
 import shutil
 import sys
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from actlab import paths
 from actlab.book.execute import BookError
@@ -17,17 +15,16 @@ from actlab.figures.style import svg
 from actlab.files import write_text
 
 
-def findings() -> ModuleType:
-    """`book/findings.py`, the numbers that several places quote."""
+def of_the_book(name: str) -> ModuleType:
+    """A script of `book/`: `findings`, the numbers that several places quote, or `pictures`."""
     if (folder := str(paths.ROOT / "book")) not in sys.path:
         sys.path.insert(0, folder)
-    return import_module("findings")
+    return import_module(name)
 
 
-@cache
-def script(name: str) -> dict[str, Any]:
-    """What a script of the repository leaves."""
-    return runpy.run_path(str(paths.ROOT / name))
+def findings() -> ModuleType:
+    """`book/findings.py`."""
+    return of_the_book("findings")
 
 
 def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:
@@ -41,6 +38,7 @@ def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:
 
     found = runpy.run_path(str(paths.ROOT / "paper" / "held.py"))
     write_text(out / "plan.json", json.dumps(found["plan"]))
+    write_text(out / "findings.json", json.dumps({one.name: one.typeset for one in findings().every()}))
     for name, figure in found["figures"].items():
         write_text(out / "figures" / f"{name}.svg", svg(figure).decode())
     for name, table in found["tables"].items():
