@@ -147,6 +147,9 @@ class TrainOne(Panel):
         try:
             result = run_trial(spec, watch)
             ended = result.get("traceback", "").strip().rpartition("\n")[2]
+            evaluated = [(one["iteration"], one["train_loss"]) for one in result.get("history", ())]
+            if evaluated and not points:  # it came from the cache: no step was watched
+                self.runs["", label] = evaluated
             if "final" in result:
                 ended = f"validation loss {result['final']['val_loss']:.3f} nats"
             self.words.value = escaped(f"{label}: {result['status']}, {ended}")
@@ -161,7 +164,7 @@ class TrainOne(Panel):
         """The loss of every run so far."""
         drawn = {name: Line(*zip(*run, strict=True)) for name, run in self.runs.items()}
         if drawn:
-            figure = lines(drawn, "iteration", "loss of a batch (nats)")
+            figure = lines(drawn, "iteration", "training loss (nats)")
             self.picture.value = as_html(figure, "training loss against the iteration")
 
 
