@@ -1,0 +1,45 @@
+"""Numbers of notebooks/same.ipynb."""
+
+import pandas as pd
+
+from actlab import holds
+from actlab.book.checks import agrees
+
+
+def check_results(results: pd.DataFrame) -> None:
+    """Two kinds of CPU."""
+    relu, rest, lstm = (results.loc[("tuned rates", name)] for name in ("relu", "all others", "tinylstm, all others"))
+    agrees(relu["min"], 0.0044, "least nats under ReLU", digits=4)
+    agrees(relu["max"], 0.012, "most nats under ReLU", digits=3)
+    agrees(relu["share of a seed (median)"], 0.5, "in the median, of a seed", digits=1)
+    agrees(rest["max"], 0.00094, "most nats under the others", digits=5)
+    agrees(lstm["max"], 0.054, "most nats in tinylstm", digits=3)
+    agrees(results.groupby("rate")["size"].sum()[["tuned rates", "low rate"]].tolist(), [21, 70], "runs")
+    agrees(results.loc[("low rate", "relu"), "max"], 0.0016, "most nats under ReLU at the low rate", digits=4)
+    holds(results.loc[("low rate", "all others"), "max"] < 9.1e-8, "under the others at most 9e-8")
+
+
+def check_the_same_machine(same: pd.DataFrame) -> None:
+    """The control."""
+    holds((same["pairs"] == same["equal bit for bit"]).all(), "every pair is equal")
+    agrees(same["pairs"].tolist(), [36, 36], "pairs")
+
+
+def check_cpu_and_gpu(factors: pd.DataFrame, moved: pd.Series) -> None:
+    """The same seeds and rates."""
+    relu = factors.xs("relu", level="activation")
+    holds(relu["max"].max() < 1.07 and relu["min"].min() > 0.93, "under ReLU the two agree within 7%")
+    agrees(factors.loc[("charlm", "gelu"), ["min", "max"]], [8, 33], "GELU in charlm, times larger", digits=0)
+    smelu = 1 / factors.loc[("charlm", "smelu_1"), ["max", "min"]]
+    agrees(smelu["max"], 13, "SmeLU-1 in charlm, times smaller, least", digits=0)
+    agrees(smelu["min"], 410, "SmeLU-1 in charlm, times smaller, most", digits=-1)
+    agrees(1 / factors.loc[("convlm", "swiglu"), ["max", "min"]], [6, 53], "SwiGLU in convlm, smaller", digits=0)
+    agrees(moved[[("convlm", "relu")]], [0.0017], "convlm: the loss moves by at most", digits=4)
+    agrees(moved[[("tinylstm", "relu")]], [0.026], "tinylstm: the loss moves by at most", digits=3)
+
+
+def check_the_plans(plan: pd.DataFrame, precision: pd.DataFrame) -> None:
+    """Seven predictions."""
+    words = ["held", "held", "held", "held", "failed", "held", "could not be told"]
+    agrees(plan["outcome"].tolist(), words, "outcomes")
+    agrees(precision["outcome"].tolist(), ["equivalent"] * 12, "all 12 are equivalent")
