@@ -3,7 +3,10 @@ finished."""
 
 import os
 import signal
+import socket
 import time
+from contextlib import suppress
+from threading import Thread
 from unittest.mock import Mock
 
 import pytest
@@ -77,14 +80,15 @@ def test_a_worker_with_other_code_refuses(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_cluster_by_its_address(tmp_path):
+def test_a_cluster_by_its_address(tmp_path, capsys):
     """The same results through any Dask scheduler, from another process, and reports come home; tasks may ask for a
-    GPU."""
+    GPU. A connection that is not encrypted is said in one line."""
     heard = []
     with cluster(tmp_path, {}, "--resources", "GPU=1") as (address, _):
         run = run_tasks(square, [5, 6], tell=lambda *report: heard.append(report), scheduler=address, gpu=True)
         found = dict(run)
     assert [found[task][0] for task in (5, 6)] == [25, 36]
+    assert capsys.readouterr().err.count("is neither encrypted nor protected") == 1
     assert os.getpid() not in {process for _, process in found.values()}
     assert sorted(heard) == [(5, 1, 5.0), (6, 1, 6.0)]
 
@@ -95,6 +99,28 @@ def test_no_scheduler_is_said(monkeypatch):
         list(run_tasks(square, [1], scheduler="tcp://127.0.0.1:9"))
     with pytest.raises(EngineError, match="no Dask scheduler answers at 'nonsense://x'"):
         list(run_tasks(square, [1], scheduler="nonsense://x"))
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9])
+def test_a_port_of_something_else_is_said(monkeypatch, answer):
+    """A program that listens and says nothing, or another protocol's words: an error in time, no waiting."""
+    monkeypatch.setattr(dask, "CONNECT", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            with suppress(OSError):
+                while True:
+                    held.append(server.accept()[0])
+                    held[-1].sendall(answer)
+
+        held = []
+        Thread(target=serve, daemon=True).start()
+        since = time.monotonic()
+        with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1"):
+            list(run_tasks(square, [1], scheduler=f"tcp://127.0.0.1:{server.getsockname()[1]}"))
+        assert time.monotonic() - since < 10
+        for connection in held:
+            connection.close()
 
 
 def test_a_task_that_ends_every_worker_is_a_sentence(monkeypatch):

@@ -1,8 +1,11 @@
 """Tasks on a Dask cluster, by the address of its scheduler."""
 
+import asyncio
 import logging
+import sys
 import uuid
 from collections.abc import Iterator, Sequence
+from threading import Thread
 from typing import Any
 
 from actlab.plugins import plugin_files
@@ -52,17 +55,54 @@ def _call(function: Any, task: Any, place: int, topic: str, *given: Any) -> Any:
     return work(function, task, place, lambda event: worker.log_event(topic, event), worker.address, *given)
 
 
+def unanswered(scheduler: str) -> str:
+    """Why no Dask scheduler answers at an address; empty if one does. A client alone would wait for minutes at a port
+    that belongs to something else; the thread has a loop of its own, also in a notebook."""
+    said = ["no answer"]
+
+    def ask() -> None:
+        try:
+            asyncio.run(asyncio.wait_for(_identity(scheduler), CONNECT))
+            said[0] = ""
+        except TimeoutError:
+            pass
+        except Exception as error:  # whatever else listens there may answer anything
+            said[0] = str(error) or type(error).__name__
+
+    thread = Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(CONNECT)
+    return said[0]
+
+
+async def _identity(scheduler: str) -> None:
+    from distributed import Security
+    from distributed.core import connect
+
+    comm = await connect(scheduler, timeout=CONNECT, **Security().get_connection_args("client"))
+    await comm.write({"op": "identity", "reply": True})
+    answer = await comm.read()
+    comm.abort()
+    if answer.get("type") != "Scheduler":
+        raise ValueError(f"a Dask {answer.get('type')} is there")
+
+
 def connected(scheduler: str) -> Any:
     """A client of the Dask scheduler at an address, which ends with its context."""
     from distributed import Client
 
-    try:
-        client = Client(scheduler, timeout=CONNECT, set_as_default=False)
-    except (OSError, ValueError) as error:
+    if fault := unanswered(scheduler):
         raise EngineError(
-            f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like "
+            f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({fault}); an address looks like "
             "tcp://host:8786"
-        ) from None
+        )
+    if not scheduler.startswith(("tls://", "inproc://")):
+        print(
+            f"warning: {scheduler} is neither encrypted nor protected: whoever reaches this port can run code as you; "
+            "use tls:// outside of a network that you trust",
+            file=sys.stderr,
+        )
+    client = Client(scheduler, timeout=CONNECT, set_as_default=False)
     for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return client
