@@ -1,5 +1,5 @@
 """The numbers that README, front page, paper and several pages quote: each once, from the records, with its interval,
-seeds, unit, study and page. `python book/findings.py` writes them into the tables of README.md and book/intro.md."""
+seeds, unit, study and page. `python book/findings.py` writes the table of book/evidence.md."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Finding:
     page: str
     digits: int = 1
     front: bool = False
-    """Whether README and front page show it."""
+    """Whether the evidence page shows it."""
 
     @property
     def text(self) -> str:
@@ -396,13 +396,13 @@ def table() -> pd.DataFrame:
 
 
 BEGIN, END = "<!-- findings: begin -->\n", "<!-- findings: end -->"
-"""Around the generated table of both pages."""
-PAGES = {"README.md": "notebooks/{}.ipynb", "book/intro.md": "studies/{}.ipynb"}
+"""Around the generated table."""
+PAGES = {"book/evidence.md": "studies/{}.ipynb"}
 """Page -> how it links to a page of a finding."""
 
 
 def shown(link: str) -> str:
-    """The findings of both pages as a Markdown table."""
+    """The findings of a page as a Markdown table."""
     rows = [
         f"| {one.what} | {one.text} | {one.unit} | {one.n} | [{one.page}]({link.format(one.page)}) |"
         for one in every()

@@ -1,21 +1,28 @@
-"""The front page and the README: typed, the same, and held to the records."""
+"""README, front page and the page of evidence: short, and with numbers that the records hold."""
+
+import re
 
 import pytest
 
+import actlab
 from actlab import paths
 from actlab.book.paper import findings, of_the_book
 from actlab.errors import NotHeld
 from actlab.figures.style import svg
 
-PAGES = ("README.md", "book/intro.md")
+README, EVIDENCE = paths.ROOT / "README.md", paths.ROOT / "book" / "evidence.md"
 
 
-def text(page):
-    return " ".join((paths.ROOT / page).read_text(encoding="utf-8").split())
+def test_the_readme_is_short_and_soon_at_its_first_command():
+    """At most 120 lines, and 150 words before the first command (signs of a table and pictures aside)."""
+    text = README.read_text(encoding="utf-8")
+    head = re.sub(r"!\[.*?\]\(.*?\)|[|#→]|---", " ", text.partition("```bash")[0])
+    assert len(text.splitlines()) <= 120
+    assert len(head.split()) <= 150
 
 
 @pytest.mark.slow
-def test_both_pages_show_the_numbers_of_the_records(committed):
+def test_the_evidence_page_shows_the_numbers_of_the_records(committed):
     """`python book/findings.py` writes the table; each finding has one name, each interval its value inside."""
     found = findings()
     found.check()
@@ -28,18 +35,52 @@ def test_both_pages_show_the_numbers_of_the_records(committed):
 def test_a_changed_number_of_a_page_is_told(committed, monkeypatch):
     """With the line as it stands and as the records have it."""
     found = findings()
-    monkeypatch.setattr(found, "written", lambda page: text(page).replace("the", "a", 1))
-    with pytest.raises(NotHeld, match=r"README.md says '# actlab', the records say"):
+    monkeypatch.setattr(found, "written", lambda _: EVIDENCE.read_text(encoding="utf-8").replace("How", "Why", 1))
+    with pytest.raises(NotHeld, match=r"evidence.md says '# How sure each finding is', the records say"):
         found.check()
 
 
-def test_both_pages_open_with_few_words():
-    """At most 120 before the first picture, on either page the same."""
-    heads = [text(page).partition("![")[0] for page in PAGES]
-    start = "**Train a small network"
-    first, second = (head[head.index(start) :] for head in heads)
-    assert first == second
-    assert len(first.split()) <= 120
+@pytest.mark.slow
+def test_averaging_and_a_falling_rate_before_and_after(committed):
+    """Points between two seeds and loss of ReLU networks, constant and falling rate, last and averaged weights."""
+    points, nats = [], []
+    for study in ("remedies", "remedies-cooldown"):
+        averaged, losses = (load(study, of="average") for load in (actlab.load_pairs, actlab.load_losses))
+        runs, pairs = actlab.load(study)
+        points += [pairs, averaged.query("decay == 0.99")]
+        nats += [runs, losses.query("decay == 0.99")]
+    relu = [rows[rows["activation"] == "relu"].groupby("model") for rows in points]
+    tv = [100 * rows["total_variation"].mean() for rows in relu]
+    loss = [rows[rows["activation"] == "relu"].groupby("model")["val_loss"].mean().mean() for rows in nats]
+    assert [round(each.mean(), 1) for each in tv] == [19.9, 13.4, 14.8, 13.8]
+    assert [round(each, 3) for each in loss] == [1.857, 1.830, 1.833, 1.842]
+    assert [round(each["tinylstm"]) for each in tv[:2]] == [20, 16]
+    dearer = findings().dearer("remedies-cooldown", 0.99)
+    assert ((dearer > 0).sum(), len(dearer), round(dearer.max(), 3)) == (11, 12, 0.027)
+
+
+@pytest.mark.slow
+def test_activations_and_one_bit_as_the_tables_have_them(committed):
+    """Three comparisons at equal loss agree more, three less; the LSTM's largest gain; shares of a seed's effect; who
+    is best."""
+    found = findings()
+    effects = found.effects()
+    assert effects.query("p_holm < 0.05")["outcome"].value_counts().to_dict() == {"lower": 3, "higher": 3}
+    gain = effects.set_index(["model", "activation"]).loc[("tinylstm", "smelu_1"), "difference"]
+    assert round(-100 * gain, 1) == 3.4 and gain == effects["difference"].min()
+    ulp, seeds = (actlab.load("one-bit", kind)[1].groupby(["activation", "model"]) for kind in ("perturbed", "trials"))
+    share = (100 * ulp["total_variation"].mean() / seeds["total_variation"].mean()).round()
+    models = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm"]
+    assert share["relu"][models].to_list() == [56, 40, 69, 42, 50, 80]
+    assert share["gelu"][models].to_list() == [0, 0, 23, 0, 4, 92]
+    marks = found.losses()[1]
+    best = (marks == "best").idxmax(axis=1)
+    assert best[["charlm", "minigpt", "nanotransformer", "convlm", "tinylstm"]].to_list() == [
+        *["swiglu"] * 3,
+        "gelu",
+        "smelu_1",
+    ]
+    assert [*marks.columns[~marks.loc["hybridlm"].isin(["=", "best"])]] == ["swiglu"]
 
 
 @pytest.mark.slow
