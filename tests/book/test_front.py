@@ -67,7 +67,8 @@ def test_activations_and_one_bit_as_the_tables_have_them(committed):
     effects = found.effects()
     assert effects.query("p_holm < 0.05")["outcome"].value_counts().to_dict() == {"lower": 3, "higher": 3}
     gain = effects.set_index(["model", "activation"]).loc[("tinylstm", "smelu_1"), "difference"]
-    assert round(-100 * gain, 1) == 3.4 and gain == effects["difference"].min()
+    assert round(-100 * gain, 1) == 3.4
+    assert gain == effects["difference"].min()
     ulp, seeds = (actlab.load("one-bit", kind)[1].groupby(["activation", "model"]) for kind in ("perturbed", "trials"))
     share = (100 * ulp["total_variation"].mean() / seeds["total_variation"].mean()).round()
     models = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm"]
