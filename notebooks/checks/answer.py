@@ -85,7 +85,9 @@ def check_the_plans(plan: pd.DataFrame) -> None:
     words += ["held", "held", "held"]  # answer-novels, answer-rate, answer-decay
     words += ["not tested", "not tested"]  # answer-long, rate-or-activation
     agrees(plan["outcome"], words, "outcomes")
-    agrees(plan.loc[plan["outcome"] == "not tested", "plan"].tolist(), ["answer-long", "rate-or-activation"], "have no run")
+    agrees(
+        plan.loc[plan["outcome"] == "not tested", "plan"].tolist(), ["answer-long", "rate-or-activation"], "have no run"
+    )
     agrees(plan["outcome"].iloc[0], "failed", "smooth activations agree more")
 
 

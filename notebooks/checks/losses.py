@@ -1,0 +1,65 @@
+"""Numbers of notebooks/losses.ipynb."""
+
+import pandas as pd
+
+from actlab import holds
+from actlab.book.checks import agrees
+
+TRANSFORMERS = ["charlm", "minigpt", "nanotransformer"]
+
+
+def check_results(results: pd.DataFrame, distance: pd.DataFrame, tied: pd.DataFrame) -> None:
+    """The best of each architecture."""
+    best = ["swiglu", "swiglu", "swiglu", "gelu", "smelu_1"]
+    order = [*TRANSFORMERS, "convlm", "tinylstm"]
+    agrees(results.loc[order, "best"].tolist(), best, "predicts best")
+    agrees(results.loc[order, "loss, relu"], [1.93, 2.03, 1.87, 1.81, 1.78], "nats under ReLU", digits=2)
+    agrees(results.loc[order, "loss, best"], [1.91, 1.98, 1.83, 1.77, 1.72], "nats under the best", digits=2)
+    gain = -results["difference"]
+    agrees(gain[TRANSFORMERS].agg(["min", "max"]), [0.019, 0.047], "transformers", digits=3)
+    agrees(gain[["convlm", "tinylstm"]], [0.035, 0.057], "convolution and LSTM", digits=3)
+    holds(results.loc["hybridlm", "high"] > 0, "hybridlm: no gain to tell")
+    hybrid = tied.loc["hybridlm"].drop(results.loc["hybridlm", "best"])
+    agrees(hybrid.index[~hybrid.astype(bool)].tolist(), ["swiglu"], "only SwiGLU is behind in hybridlm")
+    agrees(distance.loc["hybridlm", "swiglu"], 0.013, "by so many nats", digits=3)
+    most = distance.loc["at most", ["relu", "gelu", "swiglu"]]
+    agrees(most, [0.057, 0.223, 0.272], "at most behind the best", digits=3)
+    agrees(distance.loc["at most"].idxmin(), "relu", "ReLU is least behind")
+
+
+def check_the_networks(trials: pd.DataFrame, losses: pd.DataFrame) -> None:
+    """Sizes and seeds."""
+    arm = ["model", "activation"]
+    size = trials.groupby(arm)["parameters"].first().unstack()
+    holds(size.div(size["relu"], axis=0).sub(1).abs().max(axis=None) < 0.0040, "as many parameters, within 0.4%")
+    holds(trials["parameters"].between(2.5e5, 4.5e5).all(), "0.3 to 0.4 million parameters")
+    agrees(set(trials.groupby(arm)["seed"].nunique()), {10}, "ten seeds")
+    steps = trials.groupby("model")["iterations"].first()
+    agrees([steps.pop("tinylstm"), *set(steps)], [1500, 750], "steps", digits=0)
+    agrees(losses["relu"].max() - losses["relu"].min(), 0.32, "six architectures under ReLU, nats", digits=2)
+
+
+def check_elsewhere(shown: pd.DataFrame) -> None:
+    """Other seeds, texts and rates."""
+    cells = shown.set_index(["study", "model", "activation"])
+    again = cells[cells["where"].isin(["other seeds", "novels"])]
+    holds((again["high"] < 0).all(), "every gain that was tried again repeats")
+    lstm = -cells.loc[("answer-fresh", "tinylstm", "smelu_1"), ["difference", "high", "low"]].astype(float)
+    agrees(lstm, [0.101, 0.070, 0.133], "ReLU behind SmeLU-1 in the LSTM on other seeds", digits=3)
+    rate = cells.loc["answer-rate"].xs("swiglu", level="activation")
+    agrees([len(rate), (rate["high"] < 0).sum().item()], [3, 0], "SwiGLU at ReLU's rate")
+    late = cells.loc["remedies-cooldown"].xs("swiglu", level="activation")
+    ahead = {"convlm", "minigpt", "nanotransformer"}
+    agrees(set(late.index[late["high"] < 0]), ahead, "SwiGLU stays ahead where the rate falls late")
+    agrees(late.loc["charlm", "difference"], -0.001, "level with ReLU in charlm", digits=3)
+    agrees(cells.loc[("answer-decay", "charlm", "swiglu"), "difference"], 0.021, "behind in charlm", digits=3)
+
+
+def check_luck(luck_of: pd.Series, certain: pd.DataFrame, stays: pd.Series, highest: pd.Series) -> None:
+    """Of tuning."""
+    agrees(luck_of.tolist(), [18, 12, 12, 7], "significant, after luck, same rate, both")
+    gained = certain["difference"] < 0
+    agrees([gained.sum().item(), (~gained).sum().item()], [6, 12], "below ReLU and above")
+    agrees(set(certain.index[gained & stays]), {("charlm", "swiglu"), ("convlm", "gelu")}, "two stay")
+    agrees(certain.loc[("nanotransformer", "swiglu"), "p_given"], 0.08, "SwiGLU in nanotransformer", digits=2)
+    agrees(highest["tinylstm", "swiglu"], 0.004, "SwiGLU in the LSTM, the highest rate", digits=3)
