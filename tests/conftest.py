@@ -105,9 +105,7 @@ def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.FOX)
-    return Params(
-        **tiny.STUDY | {"study": "toy", "activation": ("relu", "gelu"), "trials": 3, "prediction_windows": 5}
-    )
+    return Params(**tiny.STUDY | {"study": "toy", "activation": ("relu", "gelu"), "trials": 3, "prediction_windows": 5})
 
 
 @pytest.fixture

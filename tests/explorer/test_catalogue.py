@@ -68,13 +68,12 @@ def test_training_is_followed_at_every_snapshot_and_at_the_end():
 
 
 def test_twelve_own_parts_look_different():
-    """Colours and marks, with formula and hash."""
+    """Colours and marks."""
     names = [f"mine_{i}" for i in range(12)]
     own = [grids.record(activation=name, parts={"activation": f"{i:08x}"}) for i, name in enumerate(names)]
     styles = explore.of_records({"own": own})["studies"]["own"]["styles"]
     assert len({style["colour"] for style in styles.values()}) == 12
     assert len({style["shape"] for style in styles.values()}) == 12
-    assert styles["mine_3"]["about"] == "[00000003]"
 
 
 def test_a_corners_half_width_is_in_its_name():

@@ -19,6 +19,7 @@ def test_what_fits():
     for place, put in (
         ((*FINAL[:3], "more"), []),
         (FINAL, float("nan")),
+        (FINAL, None),
         (FINAL, 2),
         (("reproducibility_metrics", 0, "total_variation"), 1.0 + 1e-7),
     ):
@@ -45,13 +46,19 @@ WRONG = yaml.safe_load(r"""
 - [[config, model], convlm, "model_name: it says 'charlm', but its settings have 'convlm'"]
 - [[config, parts], [1], 'config.parts: Input should be a valid dictionary, found \[1\]']
 - [[trials, 0, label], abc, "trials.0.done.label: String should match .*, found 'abc'"]
-- [[trials, 0, seed], null, 'trials.0.done.seed: Input should be a valid integer, found None']
+- [[trials, 0, seed], first, "trials.0.done.seed: Input should be a valid integer, found 'first'"]
 - [[provenance, date], yesterday, 'provenance.date: .*Invalid isoformat string']
 - [[activation], "x<img src=x onerror=alert(1)>", "activation: String should match"]
 - [[study], "../x", "study: String should match"]
 - [[arm], "a b", "arm: String should match"]
 - [[average], [{total_variation: 3}], 'average.*.0.total_variation: Input should be less']
 - [[ensembles], {"2": [{total_variation: -1}]}, 'ensembles.2.0.total_variation: Input should be greater']
+- [[ensembles], {"two": []}, 'ensembles.two.*: String should match']
+- [[equal_compute], [{iteration: 3, pairs: []}], 'equal_compute.0.size: Field required']
+- [[trajectory], [{iteration: 5, pairs: [{total_variation: 0.1}]}], 'trajectory.0.pairs.0.relative_pd: Field required']
+- [[as_published], {trials: [{val_loss: 2.0}]}, 'as_published.trials.0.label: Field required']
+- [[config, scale], [lite], 'config.scale: Input should be a valid string']
+- [[metrics], {own: {label: mine}}, 'metrics.own.note: Field required']
 - [[kind], lists, "'lists' .* expected tags: 'trials', 'floor'"]
 - [[kind], 3, "record 'charlm-relu', : Input tag '3'"]
 """)

@@ -23,7 +23,7 @@ Node = dict[str, Any]
 
 def json_schema() -> Node:
     """Of a record of any kind."""
-    found = schema.kinds().json_schema()
+    found = schema.KINDS.json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A record of actlab", **found}
 
 

@@ -80,12 +80,12 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     main.sort(key=lambda one: [levels[factor].index(level) for factor, level in one[0].items()])
     again = [(_at(record, apart), record) for record in records if record["kind"] in ("floor", "perturbed")]
     places, arms = zip(*main, strict=True)
-    pairs, own = _pairs(places, series), recorded.own_levels(records)
+    pairs = _pairs(places, series)
     named = [
         (arm, {"record": i, "setting": f"{at | {series: ''}} {recorded.labels_of(arm)}"})
         for i, (at, arm) in enumerate(main)
     ]
-    (trials, ends), curves = tables.tables_of(named), tables.curves_of(named)
+    trials, ends, curves = tables.trials_of(named), tables.pairs_of(named), tables.curves_of(named)
     along = tables.pairs_of([one for one in named if one[0].get("trajectory")], "along")
     runs = trials.assign(seed=trials["trial"])  # named as in the pairs
     measured = {name: _measured(runs if of_trials(name) else ends, name, len(arms)) for name in names}
@@ -131,7 +131,7 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
                 "colour": "currentColor" if colour == "#000000" else colour,  # the page's ink, also on a dark page
                 "shape": _FILE["shapes"][marker],
                 "dashes": " ".join(str(2 * n) for n in dashes) if dashes[1] else "none",
-                "about": own.get(level, ""),
+                "about": "",
             }
             for level, (colour, marker, dashes) in looks(levels[series]).items()
         },

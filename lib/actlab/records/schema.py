@@ -1,30 +1,17 @@
-"""Schema of records: ``schema.yaml`` as pydantic models, against which each record is checked before use, so that one
-of another shape, or one that cannot be, is named with its place."""
+"""What a record is: a pydantic model a kind, with what its readers need, so that a record is refused whole, with the
+place, or read whole. ``results/schema.json`` and its dictionary are made of these models."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from datetime import datetime
-from functools import cache, reduce
 from itertools import combinations
-from operator import or_
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    create_model,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from actlab.errors import LIMITS, RecordError, brief
-from actlab.files import read_yaml
 
 
 def _bounded(value: object) -> object:
@@ -38,14 +25,22 @@ def _dated(text: str) -> str:
     return text
 
 
+def _decay(text: str) -> str:
+    if not 0 < float(text) < 1:
+        raise ValueError("expected a decay between 0 and 1")
+    return text
+
+
 ROUNDING = 1e-6
 """By which a mean of shares, in single precision, may pass its bound."""
-Number = Annotated[float, BeforeValidator(_bounded)]
-Integer = Annotated[int, BeforeValidator(_bounded)]
-Share = Annotated[Number, Field(ge=0, le=1 + ROUNDING)]
-Double = Annotated[Number, Field(ge=0, le=2 + ROUNDING)]
-Positive = Annotated[Number, Field(gt=0, allow_inf_nan=False)]
-Percent = Annotated[Number, Field(ge=0, le=100 + ROUNDING)]
+BOUNDED = BeforeValidator(_bounded)
+Integer = Annotated[int, BOUNDED]
+Count = Annotated[int, Field(gt=0), BOUNDED]
+Number = Annotated[float, BOUNDED]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BOUNDED]
+Share = Annotated[float, Field(ge=0, le=1 + ROUNDING), BOUNDED]
+Double = Annotated[float, Field(ge=0, le=2 + ROUNDING), BOUNDED]
+Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING), BOUNDED]
 Values = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,80}$")]
 """Of what a study names: it stands in pages, file names and addresses, and is never markup."""
@@ -53,7 +48,11 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]{1,160}$")]
 """Of an arm; it has a + in a rate of 1e+03."""
 Label = Annotated[str, Field(pattern=r"^[0-9]{1,10}(-[A-Za-z0-9_.-]{1,40})?$")]
 """Of a trial: its seed, and what was changed in a repetition."""
+Size = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
+Decay = Annotated[str, AfterValidator(_decay)]
 Moment = Annotated[str, AfterValidator(_dated)]
+Two = Field(min_length=2, max_length=2)
+ByStatus = Field(discriminator="status")
 MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What HTML takes for more than text."""
 FREE = {"plugins", "metrics", "prompt", "texts", "traceback"}
@@ -67,26 +66,550 @@ listed."""
 class Part(BaseModel):
     """A part of a record; further keys are allowed."""
 
-    model_config = ConfigDict(strict=True, protected_namespaces=())
+    model_config = ConfigDict(strict=True, protected_namespaces=(), use_attribute_docstrings=True, defer_build=True)
 
 
-@cache
-def kinds() -> TypeAdapter[Any]:
-    """Any record, told apart by its kind."""
-    made: dict[str, Any] = {}
-    for name, part in read_yaml(Path(__file__).with_suffix(".yaml")).items():
-        fields: dict[str, Any] = {
-            key: (
-                Literal[tuple(kind)] if isinstance(kind, list) else kind,
-                Field(*default, description=meaning or None),
-            )
-            for key, (kind, meaning, *default) in part["keys"].items()
-        }
-        base = made.get(part.get("is"), Part)
-        made[name] = create_model(name, __base__=base, __module__=__name__, __doc__=part["about"], **fields)
-        made[name].model_rebuild(_types_namespace=made)
-    records: Any = reduce(or_, (model for model in made.values() if "kind" in model.model_fields))
-    return TypeAdapter(Annotated[records, Field(discriminator="kind")])
+class Losses(Part):
+    """Of one network on a whole split."""
+
+    val_loss: Number | None
+    """Mean cross-entropy per character, token or image of the validation split, in nats; lower is better."""
+
+
+class Scores(Losses):
+    """Of one network on a whole split."""
+
+    val_accuracy: Percent
+    """Percent of the validation split predicted right; higher is better."""
+    train_loss: Number | None = None
+    """Mean cross-entropy on training windows, in nats."""
+
+
+class Evaluation(Scores):
+    """One evaluation during training."""
+
+    iteration: Number
+    """Optimizer steps before it."""
+    train_loss: Number | None
+    """Mean cross-entropy on training windows, in nats."""
+
+
+class TokenScores(Scores):
+    """The last evaluation of a network trained on tokens."""
+
+    tokens: Integer
+    """Training tokens seen before it."""
+    val_standard_error: Number
+    """Standard error of the validation loss over windows, in nats."""
+
+
+class Trial(Part):
+    """One training run."""
+
+    label: Label
+    """Name within the arm: the seed, with a variant where it is a changed repetition (42-repeat, 42-nudge)."""
+    seed: Integer | None = None
+    """Of all its random streams, or of those that vary."""
+    n_parameters: Integer = 0
+    """Trainable parameters."""
+    seconds: Number | dict[str, Number] | None = None
+    """Wall-clock time of training and of evaluation; of images the share of the program that trained several."""
+    started: str | None = None
+    """When training began (ISO 8601, UTC)."""
+    weights_sha256: str | None = None
+    """Hash of the trained weights: equal hashes, equal bits."""
+
+
+class Unfinished(Trial):
+    """A run without a result."""
+
+    status: Literal["diverged", "failed"]
+    """``done``, ``diverged`` (a loss was no number) or ``failed`` (an error, whose ``traceback`` is kept)."""
+    history: list[Evaluation] = []
+    """Every evaluation during training."""
+
+
+class TextTrial(Trial):
+    """A finished run of a character model."""
+
+    status: Literal["done"]
+    final: Scores
+    """The evaluation after the last step."""
+    best: Losses
+    """The evaluation with the lowest validation loss."""
+    training: Scores | None = None
+    """The training text after the last step, without dropout."""
+    history: list[Evaluation] = []
+    """Every evaluation during training."""
+    average: Scores | dict[Decay, Scores] | None = None
+    """The same network with weights averaged over its last steps, where the study plans it; by decay where it plans
+    several."""
+    variant: str | None = None
+    """What was changed in a repetition: repeat (nothing), nudge (one weight by one unit in the last place), ..."""
+
+
+class ImageTrial(Trial):
+    """A finished run on images."""
+
+    seed: Integer
+    """Of all its random streams."""
+    status: Literal["done"]
+    collapsed: bool
+    """Whether it gives one class to every validation image."""
+    val_loss: Number | None
+    """Mean cross-entropy over the validation images, in nats."""
+    val_accuracy: Percent
+    """Percent of the validation images classified right."""
+    test_accuracy: Percent
+    """Percent of the test images classified right."""
+    train_loss: Number | None = None
+    """Mean cross-entropy over the training images, in nats."""
+    test_loss: Number | None = None
+    """Mean cross-entropy over the test images, in nats."""
+    val_largest_class_share: Number | None = None
+    """Share of the validation images that get the class given most often."""
+    test_largest_class_share: Number | None = None
+    """The same of the test images."""
+
+
+class TokenTrial(Trial):
+    """A finished run of a GPT on tokens."""
+
+    seed: Integer
+    """Of all its random streams."""
+    status: Literal["done"]
+    final: TokenScores
+    """The evaluation after the last step."""
+    history: list[Evaluation] = []
+    """Every evaluation during training."""
+    tokens_per_second: Number | None = None
+    """Of training."""
+    analyses: Values = {}
+    """Losses of single validation batches, copying of repeated text, alignment of keys with the mean query vector."""
+
+
+class Measures(Part):
+    """How far two predictions of the same inputs are apart; lower is more reproducible."""
+
+    total_variation: Share
+    """Half the L1 distance of the two predictions, mean over positions: 0 to 1."""
+    relative_pd: Double
+    """Mean of 2|p - q| / (p + q) over all characters: 0 to 2."""
+    churn: Share
+    """Share of positions where the most probable character differs."""
+    jensen_shannon: Share
+    """Jensen-Shannon divergence in bits: 0 to 1."""
+
+
+class Apart(Measures):
+    """Two networks of an arm, compared on the same inputs."""
+
+    between: Annotated[list[Label], Two]
+    """Labels of the two trials."""
+
+
+class Pair(Apart):
+    """Two trials of an arm at the end, compared on the same inputs."""
+
+    label_pd: Double
+    """2|p - q| / (p + q) at the character that came: 0 to 2."""
+    churn_win: Share | None = None
+    """Share of positions where only the second is right."""
+    churn_loss: Share | None = None
+    """Share of positions where only the first is right."""
+    churn_neutral: Share | None = None
+    """Share of positions where both are wrong and differ."""
+    blocks: Values = {}
+    """The measures over consecutive parts of the positions."""
+
+
+class Together(Measures):
+    """Two ensembles of an arm, which share no trial."""
+
+    between: Annotated[list[Annotated[list[Label], Field(min_length=1)]], Two]
+    """Labels of the trials in each."""
+
+
+class Read(Part):
+    """Two networks, or one with itself, read otherwise: on inputs of their own, or in lockstep."""
+
+    between: Annotated[list[Label], Two]
+    """Labels of the two trials."""
+
+
+class ReadTrial(Part):
+    """A trial, measured as the audited code measures it."""
+
+    label: Label
+    """Its name within the arm."""
+    val_loss: Number | None = None
+    """Mean cross-entropy of what that code evaluates, in nats."""
+    val_accuracy: Percent | None = None
+    """Percent of it that is predicted right."""
+
+
+class AsPublished(Part):
+    """Measures as the audited code takes them: on different inputs, and of a trial against itself."""
+
+    trials: list[ReadTrial] = []
+    """Of every trial."""
+    pairs: list[Read] = []
+    """Of every pair of trials, each on inputs of its own."""
+    itself: list[Read] = []
+    """Of every trial against itself, on other inputs."""
+
+
+class Snapshot(Part):
+    """An arm during training."""
+
+    iteration: Number
+    """Optimizer steps before it."""
+    trials: list[Values] = []
+    """The trials there."""
+    pairs: list[Apart]
+    """Every pair of trials there."""
+    to_end: list[Apart] = []
+    """Each trial there against itself at the end."""
+    as_published: AsPublished = AsPublished.model_construct()
+    """The same as the audited code measures it."""
+
+
+class Step(Part):
+    """Twins in lockstep at a measured step."""
+
+    iteration: Number
+    """Optimizer steps before it."""
+    pairs: list[Read]
+    """The leader with each follower."""
+
+
+class MeanLoss(Part):
+    """Of an ensemble."""
+
+    of: Annotated[list[Label], Field(min_length=1)]
+    """Labels of its trials."""
+    loss: Number | None
+    """Of the mean probabilities, in nats per character."""
+
+
+class Shorter(Part):
+    """Ensembles of one size that cost together what one run costs."""
+
+    size: Count
+    """Networks in each."""
+    iteration: Number
+    """Optimizer steps of each network."""
+    pairs: list[Together]
+    """Ensembles that share no trial."""
+    losses: list[MeanLoss]
+    """Of every ensemble."""
+
+
+class Origin(Part):
+    """Where a record comes from."""
+
+    date: Moment = ""
+    """When it was written (ISO 8601, UTC)."""
+    machine: Values = {}
+    """Processor, GPU, versions."""
+    data: Values = {}
+    """Name, hashes and sizes of the data."""
+
+
+class Record(Part):
+    """What the records of all kinds have."""
+
+    study: Name
+    """Folder below results/."""
+    provenance: Origin = Origin.model_construct()
+    """Commit, hashes of the code and the data, machine, versions, date, and the plan under which it was made."""
+    checksum: str | None = None
+    """sha256 of the record's canonical JSON without this key."""
+
+
+class Arm(Record):
+    """The trials of one arm, which differ in the seed alone."""
+
+    arm: FileName
+    """Name of the file: the arm's factors and the hash of its settings."""
+    model_name: Name
+    """Architecture."""
+    activation: Name
+    """Activation that was asked for."""
+
+
+class Settings(Part):
+    """What the settings of every arm may have."""
+
+    parts: dict[str, str] = {}
+    """Kind of a part that is a user's own -> hash of its source."""
+    protocol: list[str] | str = []
+    """Published defects that were on."""
+
+
+class TextRecipe(Part):
+    """Of the training of a character model."""
+
+    iterations: Integer | None = None
+    """Optimizer steps."""
+    batch_size: Integer | None = None
+    """Windows in one step."""
+    learning_rate: Number | None = None
+    """Of the optimizer."""
+    average: Number | list[Number] = 0.0
+    """Decays of averaged weights."""
+
+
+class TextSettings(Settings):
+    """Of an arm of character models."""
+
+    recipe: TextRecipe
+    """Steps, batches, optimizer, evaluations, device."""
+    trials: list[Label] = []
+    """Labels of the trials that were planned."""
+    ensembles: list[Integer] = []
+    """Sizes of ensembles."""
+    metrics: dict[str, str] | None = None
+    """A study's own measures: name -> hash of its source."""
+    dataset: str | None = None
+    """Name of the text."""
+    scale: Name | None = None
+    """Name of the size."""
+    gated_width: Name | None = None
+    """Of a gated layer: matched (as many parameters as the plain one), doubled."""
+    varies: Name | None = None
+    """Random streams that the seed feeds."""
+
+
+class OwnMetric(Part):
+    """Words about a study's own measure."""
+
+    label: str
+    """Of an axis, with its unit and range."""
+    note: str
+    """What it means, and which direction is better."""
+
+
+class TextArm(Arm):
+    """Character models: ``floor`` and ``perturbed`` hold changed repetitions of the trials of an arm."""
+
+    kind: Literal["trials", "floor", "perturbed", "twins"]
+    """What it is a record of; tells the kinds of records apart."""
+    trials: list[Annotated[TextTrial | Unfinished, ByStatus]]
+    """Every training run."""
+    config: TextSettings
+    """Every setting."""
+    reproducibility_metrics: list[Pair]
+    """Every pair of trials that both ended well."""
+    metrics: dict[Name, OwnMetric] = {}
+    """A study's own measures of pairs: name -> label and note."""
+    steps: list[Step] = []
+    """Of twins in lockstep: at each measured step, leader and followers compared."""
+    trajectory: list[Snapshot] = []
+    """The same during training: trials and pairs at each snapshot."""
+    ensembles: dict[Size, list[Together]] = {}
+    """Size -> pairs of ensembles of so many trials, which share none."""
+    equal_compute: list[Shorter] = []
+    """The same for ensembles of shorter trainings, at equal training compute."""
+    average: list[Apart] | dict[Decay, list[Apart]] = []
+    """Pairs of trials whose weights are moving averages, by decay where there are several."""
+    as_published: AsPublished = AsPublished.model_construct()
+    """Measures as the audited code takes them: on different inputs, and of a trial against itself."""
+
+
+class ImageSettings(Settings):
+    """Of an image sweep."""
+
+    hidden: Count
+    """Hidden units of the plain network."""
+    learning_rate: Positive
+    """Of the optimizer."""
+    batch_size: Count
+    """Images in one step."""
+    epochs: Integer
+    """Passes over the training images."""
+    optimizer: Name
+    """Name."""
+    dataset: str
+    """Name."""
+    seeds: list[Integer] = []
+    """Of the trials."""
+
+
+class ImageArm(Arm):
+    """Feed-forward networks on images."""
+
+    kind: Literal["mnist"]
+    """What it is a record of; tells the kinds of records apart."""
+    width: Integer | None = None
+    """Hidden units of this network."""
+    collapsed: Integer | None = None
+    """How many trials give one class to every validation image."""
+    network: Name
+    """Activation and width rule: relu, geglu_equal_width, geglu_equal_parameters."""
+    n_parameters: Integer
+    """Trainable parameters."""
+    config: ImageSettings
+    """Every setting."""
+    trials: list[Annotated[ImageTrial | Unfinished, ByStatus]]
+    """Every training run."""
+
+
+class GptSize(Part):
+    """Of a GPT."""
+
+    block_size: Integer
+    """Tokens in a window."""
+
+
+class GptRecipe(Part):
+    """Of its training."""
+
+    iterations: Integer
+    """Optimizer steps."""
+
+
+class GptOptimizer(Part):
+    """Of its optimizer."""
+
+    lr: Number | None = None
+    """Learning rate."""
+
+
+class GptSettings(Settings):
+    """Of an arm of the ablation."""
+
+    dataset: str
+    """Name of the text."""
+    scale: Name
+    """Name of the size."""
+    batch_size: Integer
+    """Sequences in one step."""
+    model_size: GptSize
+    """Layers, width, heads, context and how attention's symmetry is broken."""
+    recipe: GptRecipe
+    """Steps, evaluations, schedule, precision."""
+    optimizer_settings: GptOptimizer = GptOptimizer.model_construct()
+    """Learning rate and the rest, as the optimizer has them."""
+    trials: list[Label] = []
+    """Labels of the trials that were planned."""
+
+
+class Vocabulary(Part):
+    """Of the tokenizer."""
+
+    vocab_size: Integer
+    """Number of tokens."""
+
+
+class Tokens(Origin):
+    """Where an arm of the ablation comes from."""
+
+    data: Vocabulary  # type: ignore[assignment]  # which is also values by name
+    """The tokenized text, with its hashes."""
+
+
+class GptArm(Arm):
+    """A GPT: optimizer x broken symmetry x activation."""
+
+    kind: Literal["ablation"]
+    """What it is a record of; tells the kinds of records apart."""
+    optimizer: Name
+    """ecd, adamw, sgdm or soap."""
+    symmetry: Name
+    """symmetric, or the random vectors in attention: bQ, bQbV, bQbKbV."""
+    rate_factor: Positive
+    """Multiple of the optimizer's published learning rate."""
+    n_parameters: Integer
+    """Trainable parameters."""
+    config: GptSettings
+    """Every setting."""
+    provenance: Tokens
+    """Commit, hashes of the code and the data, machine, versions and date."""
+    trials: list[Annotated[TokenTrial | Unfinished, ByStatus]]
+    """Every training run."""
+
+
+class Baseline(Record):
+    """What tables of character frequencies reach on a study's validation text."""
+
+    kind: Literal["baseline"]
+    """What it is a record of; tells the kinds of records apart."""
+    unigram: Scores
+    """Each character by its frequency in the training text."""
+    bigram: Scores
+    """The same after each character."""
+
+
+class Replay(Record):
+    """A recorded trial trained again."""
+
+    kind: Literal["replay"]
+    """What it is a record of; tells the kinds of records apart."""
+    arm: FileName
+    """Whose trial it is."""
+    trial: Label
+    """Its label."""
+    record_checksum: str
+    """Of the record as it was then."""
+    equal: bool
+    """Whether everything compared is equal bit for bit."""
+    compared: list[str]
+    """Keys of the trial."""
+    differs: list[str]
+    """Those that are not equal."""
+    changed: list[str]
+    """What of machine, versions and code is not as recorded."""
+    val_loss: dict[str, Number | None] = {}
+    """``recorded`` and ``now``, in nats."""
+    total_variation: Share | None = None
+    """Between the recorded and the new network, where the former's weights were at hand."""
+    floor: Values | None = None
+    """The arm's own 1-ULP perturbation, to compare with."""
+    seconds: Number = 0
+    """Of training and evaluation."""
+
+
+class Text(Record):
+    """What the models of an arm's trials write."""
+
+    kind: Literal["text"]
+    """What it is a record of; tells the kinds of records apart."""
+    arm: FileName
+    """Whose models write."""
+    model_name: Name
+    """Its architecture."""
+    activation: Name
+    """Its activation."""
+    prompt: str
+    """What they go on from."""
+    draw: Integer
+    """Seed of the draws, which all models share."""
+    texts: dict[Label, str]
+    """Label of a trial -> the characters that its model drew."""
+
+
+class Measurement(Record):
+    """Speed, memory or faults of the package itself, as the page on running shows them."""
+
+    kind: Literal["performance", "reliability"]
+    """What it is a record of; tells the kinds of records apart."""
+    name: str | None = None
+    """What was measured."""
+    measured: Values = {}
+    """The measurements."""
+    faults: list[Values] = []
+    """Faults that were provoked, and how each ended."""
+    doors: Values = {}
+    """Kind of input -> how many damaged ones were tried, used and refused."""
+    seconds: Number | None = None
+    """How long it took."""
+
+
+AnyRecord = TextArm | ImageArm | GptArm | Baseline | Replay | Text | Measurement
+KINDS: TypeAdapter[AnyRecord] = TypeAdapter(
+    Annotated[AnyRecord, Field(discriminator="kind")], config=ConfigDict(defer_build=True)
+)
 
 
 def check_record(record: dict[str, Any]) -> None:
@@ -94,7 +617,7 @@ def check_record(record: dict[str, Any]) -> None:
     kind."""
     where = _named(record)
     try:
-        kinds().validate_python(record)
+        KINDS.validate_python(record)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         at = ".".join(map(str, fault["loc"]))

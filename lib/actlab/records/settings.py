@@ -36,7 +36,7 @@ def labels_of(record: Record) -> list[str]:
 
 def cell_of(record: Record) -> dict[str, Any]:
     """The record's place in its study: factor -> level."""
-    levels = {**record, **record["config"], "model": record["model_name"], "activation": record["activation"]}
+    levels = {**record["config"], **record, "model": record["model_name"]}
     return {name: levels[name] for name in CELLS[kind_of(record)]}
 
 
@@ -51,23 +51,11 @@ def settings_of(record: Record) -> dict[str, Any]:
     trial."""
     flat = {**record["config"].get("recipe", {}), **record["config"]}
     inside = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell_of(record)}}
-    if "parts" in inside:  # versions of an activation or a text have names of their own (``versions_apart``)
-        inside["parts"] = {kind: own for kind, own in inside["parts"].items() if kind == "model"}
+    if "parts" in inside:  # versions of an activation have names of their own (``store.load_study``)
+        inside["parts"] = {kind: own for kind, own in inside["parts"].items() if kind != "activation"}
     first = labels_of(record)[:1]
     usual = DEFAULTS if "model" in cell_of(record) else {"protocol": [], "parts": {}}
     return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
-
-
-def own_levels(records: Iterable[Record]) -> dict[str, str]:
-    """A level that is a user's own activation -> its formula in LaTeX, where it has one, and the start of its hash."""
-    formulas = {}
-    for record in records:
-        if kind_of(record) and (own := record["config"].get("parts", {}).get("activation")):
-            files = record["provenance"].get("plugins", {}).values()
-            known = {name: formula for file in files for name, formula in file.get("formulas", {}).items()}
-            level = str(cell_of(record)[factors(record["kind"])[1]])
-            formulas[level] = f"{known.get(str(record['activation']).partition(' ')[0], '')} [{own[:8]}]".strip()
-    return formulas
 
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,11 +116,6 @@ def place(level: object) -> tuple[int, float, Any]:
 def in_order(levels: Iterable[str]) -> list[str]:
     """Each once, in the order of ``place``."""
     return sorted(sorted(set(levels)), key=place)  # what ties there (lr0.1, lr0.001) goes by the alphabet
-
-
-def date_of(record: Record) -> str:
-    """When it was written (ISO 8601, UTC); empty where it does not say."""
-    return str(record.get("provenance", {}).get("date", ""))
 
 
 def text(value: object, name: str = "") -> str:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from actlab import paths
 from actlab.errors import DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, write_text
 from actlab.records.schema import MARKUP, check_plain, check_record
-from actlab.records.settings import CELLS, by_content, date_of, kind_of, labels_of, without_trials
+from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -61,6 +60,11 @@ def folder_of(study: str) -> Path:
             f"the page reads results/{study}, but its entry in book/pages.yaml names only: {named or 'nothing'}"
         )
     return paths.results() / study
+
+
+def is_name(study: str) -> bool:
+    """Whether it names a folder of the results; a path, or nothing, would lead out of them."""
+    return isinstance(study, str) and study not in ("", "..") and Path(study).name == study
 
 
 def path_of(study: str, arm_id: str) -> Path:
@@ -170,7 +174,7 @@ def load_study(study: str) -> list[Record]:
     where it has changed: do not change what is in a record.
     """
     states = ((path, path.stat()) for path in sorted(folder_of(study).glob("*.json")))
-    return versions_apart(current(_unchanged(path, state.st_mtime_ns, state.st_size) for path, state in states))
+    return _versions_named(current(_unchanged(path, state.st_mtime_ns, state.st_size) for path, state in states))
 
 
 @lru_cache(maxsize=512)
@@ -179,50 +183,43 @@ def _unchanged(path: Path, time: int, size: int) -> Record:
     return load(path)
 
 
-def current(records: Iterable[Record]) -> list[Any]:
-    """The records without those that another one contains: the same settings, and its trials among more."""
+def current(records: Iterable[Record]) -> list[Record]:
+    """The records without those that a larger one stands for: of the same settings, with the same trials and more, or
+    with more that was measured of them."""
     every = list(records)
     arms: dict[str, list[Record]] = {}
-    for record in every:
-        if kind_of(record):
-            own = [record["kind"], record["study"], without_trials(record["config"])]
-            arms.setdefault(json.dumps(own, sort_keys=True), []).append(record)
-    inside = {id(small) for same in arms.values() for small in same for large in same if _contains(large, small)}
-    return [record for record in every if id(record) not in inside]
+    for record in filter(kind_of, every):
+        own = [record["kind"], record["study"], cell_of(record), without_trials(record["config"])]
+        arms.setdefault(canonical(own), []).append(record)
+    superseded = set[int]()
+    for same in arms.values():
+        for small in same:
+            larger = [record for record in same if _extent(record) > _extent(small)]
+            if any({*labels_of(small)} <= {*labels_of(large)} for large in larger):
+                superseded.add(id(small))
+    return [record for record in every if id(record) not in superseded]
 
 
-def versions_apart(records: Sequence[Record]) -> list[Any]:
-    """The records, where an own activation or text is recorded in several versions with its hash behind its name: each
-    is a level of its own, beside the others' reference. One text under several names has the first of them."""
-    versioned, texts, activations = [], dict[str, str](), set[tuple[str, str]]()
+def _extent(record: Record) -> tuple[int, int, int, str]:
+    """How much an arm has: trials, sizes of ensembles, own metrics; of equal ones (a metric whose source was changed)
+    the one that was written later counts."""
+    config = record["config"]
+    date = str(record.get("provenance", {}).get("date", ""))
+    return len(labels_of(record)), len(config.get("ensembles", ())), len(config.get("metrics") or ()), date
+
+
+def _versions_named(records: list[Record]) -> list[Record]:
+    """The records, where an own activation is recorded in several versions each with its hash behind its name."""
+    versions: dict[str, set[str]] = {}
+    for record in filter(kind_of, records):
+        versions.setdefault(record["activation"], set()).add(record["config"].get("parts", {}).get("activation", ""))
+    named = []
     for record in records:
-        own = record.get("config", {}).get("parts", {})
-        if "dataset" in own:
-            texts.setdefault(own["dataset"], record["config"]["dataset"])
-        activations.add((record.get("activation", ""), own.get("activation", "")))
-    versions, names = Counter(name for name, _ in activations), Counter(texts.values())
-    for record in records:
-        own = record.get("config", {}).get("parts", {})
-        if "activation" in own and versions[record["activation"]] > 1:
-            record = {**record, "activation": f"{record['activation']} {own['activation'][:8]}"}
-        if "dataset" in own:
-            name = texts[own["dataset"]]
-            label = f"{name} {own['dataset'][:8]}" if names[name] > 1 else name
-            record = {**record, "config": {**record["config"], "dataset": label}}
-        versioned.append(record)
-    return versioned
-
-
-def _contains(large: Record, small: Record) -> bool:
-    """Whether a record has another's trials and more of them, or the same with more ensembles, or measured anew with
-    more metrics."""
-    (a, more, last), (b, less, before) = (
-        (set(labels_of(record)), record["config"], (date_of(record), len(record["config"].get("metrics") or ())))
-        for record in (large, small)  # two records may have one second
-    )
-    anew = more.get("metrics") != less.get("metrics") and last > before
-    extra = anew or len(more.get("ensembles", ())) > len(less.get("ensembles", ()))
-    return b < a or (b == a and extra)
+        own = record.get("config", {}).get("parts", {}).get("activation", "")
+        if own and len(versions[record["activation"]]) > 1:
+            record = {**record, "activation": f"{record['activation']} {own[:8]}"}
+        named.append(record)
+    return named
 
 
 def set_damaged_aside(study: str) -> list[Path]:

@@ -4,46 +4,49 @@ arm; ``curves``, a row an evaluation during training. Estimates nothing."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from actlab.errors import BadInput, UnknownName, check_name
 from actlab.files import read_yaml
-from actlab.records import store
+from actlab.records import kept, store
+from actlab.records.blocks import Row, as_published, at_equal_compute, averaged, blocks_of, label_of
 from actlab.records.defect_names import IGNORED
 from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of, text
 from actlab.records.store import Record
 
-Arm = tuple[Record, dict[str, Any]]
+Arm = tuple[Record, Row]
 """A record, and what its rows share."""
 COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
 """Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``."""
 KINDS = ("trials", "floor", "perturbed", "twins", "defective", "all")
-"""What ``load`` can be asked for: the runs of a study (the default), repetitions of one seed, repetitions of several
-seeds with something changed, runs under a published defect, everything."""
+"""What ``load`` can be asked for."""
 BLOCKS = {
     "end": [],
-    "along": ["iteration"],
     "average": ["decay"],
     "ensembles": ["size"],
     "equal_compute": ["size", "iteration"],
-    "published": ["iteration"],
-    "steps": ["iteration"],
-    "to_end": ["iteration"],
+    **dict.fromkeys(("along", "published", "steps", "to_end"), ["iteration"]),
 }
 """The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
-MEASURED = {"trials": ["best_val_loss"], "mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
-"""Kind of record -> what its trials have beyond ``SCORES``."""
+MEASURED = {"mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
+"""Kind of record -> what its trials have beyond ``SCORES``; the best loss where it is not listed."""
 TEXT = ("name", "text", "hash", "true or false", "names")
 """Units of columns that are no numbers."""
 SCORES = ["train_loss", "val_loss", "val_accuracy"]
+FINAL = [*SCORES, "test_loss", "test_accuracy"]
 RUN = ["setting", "seed", "trial"]
 PAIR = ["first", "second", "total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd"]
 ELSEWHERE = ("iteration", "decay", "size", "members", "single_loss")
 """Columns of the other tables alone."""
+LOSSES = {
+    "average": [*RUN, "decay", *SCORES[1:], "single_loss"],
+    "equal_compute": ["setting", "size", "iteration", "members", "val_loss", "single_loss"],
+    "published": [*RUN, *SCORES[1:]],
+}
+"""What ``load_losses`` can be asked for -> its columns."""
 
 
 def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -54,32 +57,21 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Args:
         study: its name, a folder of results/.
-        kind: ``trials``; or, only when asked for, ``floor``, ``perturbed`` (a run and the same seed with something
-            changed; ``seed`` and ``variant`` say which run and what), ``defective`` (under a published defect; see
-            ``protocol``); ``all``.
+        kind: ``trials``; or, only when asked for, ``floor`` (of one seed), ``perturbed`` (of several: a run and the
+            same seed with something changed; ``seed`` and ``variant`` say which run and what), ``twins``,
+            ``defective`` (under a published defect; see ``protocol``); ``all``.
 
     Raises:
         UnknownName: no such study with trials, no such kind; the message lists those that there are.
         BadInput: more than one study.
     """
-    return tables_of(_arms(study, kind))
+    return _table_of(study, kind, "trials", trials_of), load_pairs(study, "end", kind)
 
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
     """A row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
     ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
-    return curves_of(_arms(study, kind))
-
-
-def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
-    """What ``load_curves`` gives, of some arms."""
-    rows = [
-        arm | _label(trial) | {"iteration": entry["iteration"]} | {name: entry.get(name) for name in SCORES}
-        for record, arm in arms
-        for trial in record["trials"]
-        for entry in trial.get("history", ())
-    ]
-    return _table(rows, [*RUN, "iteration", *SCORES])
+    return _table_of(study, kind, "curves", curves_of)
 
 
 def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFrame:
@@ -97,7 +89,7 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
         kind: as of ``load``.
     """
     check_name("pairs", of, BLOCKS)
-    return pairs_of(_arms(study, kind), of)
+    return _table_of(study, kind, f"pairs-{of}", lambda arms: pairs_of(arms, of))
 
 
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
@@ -106,38 +98,18 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     ``iteration``; loss of the mean probabilities on the windows where predictions are compared); ``single_loss``: of
     the same runs as single networks of all steps, on the same text. ``published``: of runs with published defects, as
     the published code measures them."""
-    always = {
-        "average": [*RUN, "decay", *SCORES[1:], "single_loss"],
-        "equal_compute": ["setting", "size", "iteration", "members", "val_loss", "single_loss"],
-        "published": [*RUN, *SCORES[1:]],
-    }
-    check_name("losses", of, always)
-    rows = []
-    for record, arm in _arms(study, "defective" if of == "published" else "trials"):
-        if of == "published":
-            rows += [arm | _label(one) | one for one in record.get("as_published", {}).get("trials", ())]
-        elif of == "average":
-            for trial in record["trials"]:
-                for decay, scores in _by_decay(record, trial.get("average")):
-                    about = {"decay": decay, "single_loss": trial["final"]["val_loss"]}
-                    rows.append(arm | _label(trial) | about | scores)
-        else:
-            every = [entry | one for entry in record.get("equal_compute", ()) for one in entry["losses"]]
-            single = {one["of"][0]: one["loss"] for one in every if one["size"] == 1}
-            for one in every:
-                alone = sum(single.get(name, math.nan) for name in one["of"]) / len(one["of"])
-                about = {"size": one["size"], "iteration": one["iteration"], "members": (*one["of"],)}
-                rows.append(arm | about | {"val_loss": one["loss"], "single_loss": alone})
-    return _table(rows, always[of])
+    check_name("losses", of, LOSSES)
+    rows_of = {"average": averaged, "equal_compute": at_equal_compute, "published": as_published}[of]
+    kind = "defective" if of == "published" else "trials"
+    return _table([arm | row for record, arm in _arms(study, kind) for row in rows_of(record)], LOSSES[of])
 
 
 def load_baselines(study: str) -> pd.DataFrame:
     """A row a table of character frequencies (``unigram``, ``bigram``): its ``val_loss`` (nats per character) and
     ``val_accuracy`` (%) on the study's validation text; none where it was not measured, or the study has several
     texts."""
-    first, *others = [r for r in load_records(study) if r["kind"] == "baseline"] or [{}]
-    record = {} if others else first
-    scores = {name: record[name] for name in ("unigram", "bigram") if name in record}
+    found = [record for record in load_records(study) if record["kind"] == "baseline"]
+    scores = {name: found[0][name] for name in ("unigram", "bigram") if len(found) == 1}
     return pd.DataFrame.from_dict(scores, orient="index", columns=SCORES[1:]).astype(float)
 
 
@@ -145,10 +117,67 @@ def load_records(study: str) -> list[Record]:
     """A study's records, of which some have trials."""
     if not isinstance(study, str):
         raise BadInput(f"expected the name of one study, got {study!r}: load each, then join them with pandas.concat")
-    records = store.load_study(study) if Path(study).name == study else []  # a path would lead out of the results
-    if not any(kind_of(record) for record in records):
+    records = store.load_study(study) if store.is_name(study) else []
+    if not any(map(kind_of, records)):
         raise UnknownName("study with trials", study, store.studies(), "results/")
     return records
+
+
+def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The two tables of some records of one study."""
+    main = list(filter(kind_of, records))
+    names = differing(main)
+    arms = [(record, _columns(record, names)) for record in main]
+    return trials_of(arms), pairs_of(arms)
+
+
+def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
+    """A row a training run of some arms."""
+    kinds = sorted({record["kind"] for record, _ in arms} or {"trials"})
+    measured = [name for kind in kinds for name in MEASURED.get(kind, ["best_val_loss"])]
+    rows = [arm | _trial(record, trial) for record, arm in arms for trial in record["trials"]]
+    return _table(rows, [*RUN, "status", *SCORES, *measured])
+
+
+def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
+    """A row an evaluation during training of some arms."""
+    rows = []
+    for record, arm in arms:
+        for trial in record["trials"]:
+            run = arm | label_of(trial)
+            for entry in trial.get("history", ()):
+                rows.append(run | {name: entry.get(name) for name in ("iteration", *SCORES)})
+    return _table(rows, [*RUN, "iteration", *SCORES])
+
+
+def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
+    """A row a pair of networks of some arms, of one of ``BLOCKS``."""
+    rows = []
+    for record, arm in arms:
+        for block in blocks_of(record, of):
+            shared = arm | {name: block[name] for name in BLOCKS[of]}
+            rows += [shared | _pair(record, pair) for pair in block["pairs"]]
+    return _table(rows, ["setting", *BLOCKS[of], *PAIR])
+
+
+def _table_of(study: str, kind: str, what: str, make: Callable[[Sequence[Arm]], pd.DataFrame]) -> pd.DataFrame:
+    """A table of a study, kept beside the trials in the cache."""
+    check_name("kind", kind, KINDS)
+    return kept.table(study, f"{what}-{kind}", lambda: make(_arms(study, kind)))
+
+
+def _arms(study: str, kind: str) -> list[Arm]:
+    """The study's arms of one kind, in the studies' own order, each told from the others by its settings."""
+    every = list(filter(kind_of, load_records(study)))
+    records = [record for record in every if kind in ("all", _part(record))]
+    if not records and kind == "trials":
+        there = sorted({_part(record) for record in every})
+        raise BadInput(
+            f"results/{study} has only runs of the kind {' and '.join(there)}: load({study!r}, {there[0]!r})"
+        )
+    names = differing(every)
+    records.sort(key=lambda record: [place(level) for level in cell_of(record).values()])
+    return [(record, _columns(record, names)) for record in records]
 
 
 def _part(record: Record) -> str:
@@ -158,48 +187,7 @@ def _part(record: Record) -> str:
     return record["kind"] if record["kind"] in KINDS else "trials"
 
 
-def _arms(study: str, kind: str) -> list[Arm]:
-    """The study's arms of one kind, in the studies' own order, each told from the others by its settings."""
-    check_name("kind", kind, KINDS)
-    every = [record for record in load_records(study) if kind_of(record)]
-    records = [record for record in every if kind in ("all", _part(record))]
-    if not records and kind == "trials":
-        there = sorted({_part(record) for record in every})
-        raise BadInput(
-            f"results/{study} has only runs of the kind {' and '.join(there)}: load({study!r}, {there[0]!r})"
-        )
-    names = differing(every)
-    records.sort(key=lambda record: [*map(place, cell_of(record).values())])
-    return [(record, _columns(record, names)) for record in records]
-
-
-def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables of some records of one study."""
-    main = [record for record in records if kind_of(record)]
-    names = differing(main)
-    return tables_of([(record, _columns(record, names)) for record in main])
-
-
-def tables_of(arms: Sequence[Arm]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What ``load`` gives, of some arms."""
-    kinds = {record["kind"] for record, _ in arms} or {"trials"}
-    measured = [name for kind in sorted(kinds) for name in MEASURED.get(kind, MEASURED["trials"])]
-    rows = [arm | _trial(record, trial) for record, arm in arms for trial in record["trials"]]
-    return _table(rows, [*RUN, "status", *SCORES, *measured]), pairs_of(arms)
-
-
-def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
-    """Of one of ``BLOCKS``."""
-    rows = [
-        arm | {name: block[name] for name in BLOCKS[of]} | _pair(record, pair)
-        for record, arm in arms
-        for block in _blocks(record, of)
-        for pair in block["pairs"]
-    ]
-    return _table(rows, ["setting", *BLOCKS[of], *PAIR])
-
-
-def _table(rows: Sequence[dict[str, Any]], always: Sequence[str]) -> pd.DataFrame:
+def _table(rows: Sequence[Row], always: Sequence[str]) -> pd.DataFrame:
     """Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for ``always``; numbers are
     numbers."""
     table = pd.DataFrame(rows)
@@ -209,85 +197,49 @@ def _table(rows: Sequence[dict[str, Any]], always: Sequence[str]) -> pd.DataFram
     return table.astype(dict.fromkeys(numbers, float))
 
 
-def _columns(record: Record, names: Sequence[str]) -> dict[str, Any]:
+def _columns(record: Record, names: Sequence[str]) -> Row:
     """What an arm's rows share; ``names``: the settings that tell arms apart."""
-    own, optimizer = settings_of(record), record["config"].get("optimizer_settings", {})
-    ignored = IGNORED in own["protocol"] and cell_of(record).get("activation") is not None
-    return {
-        **{name: own[name] for name in COLUMNS if name in own and name != "seed"},
-        **cell_of(record),
-        **({"learning_rate": optimizer.get("lr")} if record["kind"] == "ablation" else {}),
+    own = settings_of(record)
+    row = {name: own[name] for name in COLUMNS if name in own and name != "seed"} | cell_of(record)
+    if record["kind"] == "ablation":
+        row["learning_rate"] = record["config"].get("optimizer_settings", {}).get("lr")
+    ignored = IGNORED in own["protocol"] and "activation" in cell_of(record)
+    return row | {
         "study": record["study"],
         "record": record["arm"],
         "kind": record["kind"],
         "setting": named(record, names),
         "model": record["model_name"],
         "activation": record["activation"],
-        "activation_used": "relu" if ignored else str(record["activation"]),
+        "activation_used": "relu" if ignored else record["activation"],
         "protocol": text(own["protocol"], "protocol"),
     }
 
 
-def _label(trial: Record) -> dict[str, Any]:
-    """Its seed, its name and, where it is a changed repetition, the change (else empty)."""
-    seed, _, variant = trial["label"].partition("-")
-    own = trial.get("seed")
-    changed = {"variant": variant} if variant else {}
-    return {"seed": int(seed if own is None else own), "trial": trial["label"]} | changed
-
-
-def _trial(record: Record, trial: Record) -> dict[str, Any]:
+def _trial(record: Record, trial: Record) -> Row:
     done, spent = trial["status"] == "done", trial.get("seconds", math.nan)
     final = trial.get("final", trial) if done else {}
-    return (
-        _label(trial)
-        | {name: final[name] for name in (*SCORES, "test_loss", "test_accuracy") if name in final}
-        | {
-            "status": trial["status"],
-            "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,
-            "collapsed": trial.get("collapsed"),
-            "parameters": trial.get("n_parameters", record.get("n_parameters")),
-            "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
-            "weights_sha256": trial.get("weights_sha256"),
-        }
-    )
+    measured = {name: final[name] for name in FINAL if name in final}
+    about = {
+        "status": trial["status"],
+        "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,
+        "collapsed": trial.get("collapsed"),
+        "parameters": trial.get("n_parameters", record.get("n_parameters")),
+        "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
+        "weights_sha256": trial.get("weights_sha256"),
+    }
+    return label_of(trial) | measured | about
 
 
-def _pair(record: Record, pair: Record) -> dict[str, Any]:
+def _pair(record: Record, pair: Record) -> Row:
     """Names of the two, or their members where they are ensembles, and every number; of a run and its changed
     repetition also the seed and the change."""
-    first, second = (tuple(one) if isinstance(one, list) else one for one in pair["between"])
-    values = {name: value for name, value in pair.items() if isinstance(value, float | int)}
-    changed = {}
-    if record["kind"] in ("floor", "perturbed", "twins"):
-        seed, _, variant = str(second).partition("-")
-        changed = {"seed": int(seed), "variant": variant}
-    return changed | {"first": first, "second": second} | values
-
-
-def _blocks(record: Record, of: str) -> Iterable[Record]:
-    """Lists of ``pairs``, each with what tells it apart, of one of ``BLOCKS``."""
-    iterations = int(record["config"].get("recipe", {}).get("iterations", 0))
-    end = {"iteration": iterations, "pairs": record.get("reproducibility_metrics", [])}
-    if of == "along":
-        return [*record.get("trajectory", ()), end]
-    if of == "to_end":
-        return [{"iteration": one["iteration"], "pairs": one.get(of, ())} for one in record.get("trajectory", ())]
-    if of == "average":
-        return [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))]
-    if of == "ensembles":
-        return [{"size": int(size), "pairs": pairs} for size, pairs in record.get("ensembles", {}).items()]
-    if of == "published":
-        entries = [one for one in (*record.get("trajectory", ()), record | end) if one.get("as_published")]
-        both = [[pair for name in ("pairs", "itself") for pair in one["as_published"].get(name, ())] for one in entries]
-        return [{"iteration": one["iteration"], "pairs": pairs} for one, pairs in zip(entries, both, strict=True)]
-    return record.get(of, ()) if of in ("equal_compute", "steps") else [end]
-
-
-def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
-    """(decay, what is recorded of averaged weights); of a single decay it stands in the recipe."""
-    if not average:
-        return []
-    single = isinstance(average, list) or "val_loss" in average
-    by_decay = {record["config"]["recipe"]["average"]: average} if single else average
-    return [(float(decay), one) for decay, one in by_decay.items()]
+    first, second = pair["between"]
+    row: Row = {}
+    if isinstance(second, list):
+        first, second = tuple(first), tuple(second)
+    elif record["kind"] in ("floor", "perturbed", "twins"):
+        seed, _, variant = second.partition("-")
+        row = {"seed": int(seed), "variant": variant}
+    row |= {"first": first, "second": second}
+    return row | {name: value for name, value in pair.items() if isinstance(value, float | int)}

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from actlab.figures import plots
 from actlab.figures.primitives import Line, lines
 from actlab.records.labels import METRICS, words
-from actlab.records.settings import own_levels
 from actlab.records.tables import load_curves
 from actlab.report.study import ARM, Report
 from actlab.statistics.contrasts import means
@@ -24,15 +23,15 @@ NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 
 def of(report: Report) -> Iterator[tuple[str, Figure]]:
     """File name without its ending, and figure."""
-    own, estimates = own_levels(report.records), report.estimates
+    estimates = report.estimates
     for metric in report.metrics.values():
         name, every = NAMES.get(metric.name, metric.name), report.of(metric.name, estimates).reindex(report.arms.index)
         shown = every.reset_index()
-        yield name, plots.forest(shown, metric.label, "estimate", panel="", row="group", series="arm", own=own)
+        yield name, plots.forest(shown, metric.label, "estimate", panel="", row="group", series="arm")
         tests = report.of(metric.name, report.differences).reset_index()
         if len(tests):
             label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
-            look: dict[str, Any] = {"filled": "significant", "zero": True, "height": 1.6, "columns": 2, "own": own}
+            look: dict[str, Any] = {"filled": "significant", "zero": True, "height": 1.6, "columns": 2}
             tests["significant"] = tests["p_holm"] < ALPHA
             yield f"differences_{name}", plots.forest(tests, label, panel="group", row="arm", **look)
     if {x := "val_accuracy", y := "total_variation"} <= {*report.metrics}:
@@ -40,12 +39,12 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
         sides = [(x, "estimate"), *((y, side) for side in ("estimate", "low", "high")), (x, "low"), (x, "high")]
         marks = {cell: Line(*both.loc[[cell], sides].to_numpy(float).T) for cell in both.index}
         labels = (report.metrics[x].label, report.metrics[y].label)
-        yield "accuracy_vs_reproducibility", lines(marks, *labels, kind="alone", share=False, own=own)
+        yield "accuracy_vs_reproducibility", lines(marks, *labels, kind="alone", share=False)
     if len(curves := load_curves(report.study, "all")):
         curves = curves.merge(report.runs[["record", *ARM]].drop_duplicates()).replace(math.inf, math.nan)
         course = means(curves, "val_loss", [*ARM, "iteration"])
         labels = ("iteration", METRICS["val_loss"].of_kind(report.kind).label)
-        yield "training_curves", plots.curves(course, "iteration", "estimate", labels, *ARM, own=own)
+        yield "training_curves", plots.curves(course, "iteration", "estimate", labels, *ARM)
     if (report.floors["total_variation"] > 0).any():
         yield "noise_floor", floors(report)
 

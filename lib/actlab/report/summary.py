@@ -88,8 +88,6 @@ def _settings(report: Report) -> Iterator[str]:
     if differ:
         yield f"settings that differ between arms: {'; '.join(differ)}"
     trials = _each_once(report.trials)
-    for level, about in settings.own_levels(report.records).items():
-        yield f"own activation: {level} {about}"
     ended, spent = trials["status"].value_counts(), trials.get("seconds", pd.Series(dtype=float)).dropna()
     yield f"trials: {', '.join(f'{count} {status}' for status, count in ended.items())}"
     if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):

@@ -1,0 +1,73 @@
+"""What a record holds beside its trials and their pairs at the end: pairs during training, of averaged weights, of
+ensembles, of published readings, and the losses of networks that are no single run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from actlab.records.store import Record
+
+Row = dict[str, Any]
+
+
+def label_of(trial: Record) -> Row:
+    """Its seed, its name and, where it is a changed repetition, the change (else empty)."""
+    first, _, variant = trial["label"].partition("-")
+    seed = trial.get("seed")
+    changed = {"variant": variant} if variant else {}
+    return {"seed": int(first) if seed is None else seed, "trial": trial["label"]} | changed
+
+
+def blocks_of(record: Record, of: str) -> Iterable[Record]:
+    """Lists of ``pairs``, each with what tells it apart, of one of ``tables.BLOCKS``."""
+    iterations = record["config"].get("recipe", {}).get("iterations") or 0
+    end = {"iteration": iterations, "pairs": record.get("reproducibility_metrics", [])}
+    if of == "along":
+        return [*record.get("trajectory", ()), end]
+    if of == "to_end":
+        return [{"iteration": one["iteration"], "pairs": one.get(of, ())} for one in record.get("trajectory", ())]
+    if of == "average":
+        return [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))]
+    if of == "ensembles":
+        return [{"size": int(size), "pairs": pairs} for size, pairs in record.get("ensembles", {}).items()]
+    if of == "published":
+        read = []
+        for one in (*record.get("trajectory", ()), record | end):
+            both = one.get("as_published", {})
+            pairs = [*both.get("pairs", ()), *both.get("itself", ())]
+            read.append({"iteration": one["iteration"], "pairs": pairs})
+        return read
+    return record.get(of, ()) if of in ("equal_compute", "steps") else [end]
+
+
+def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
+    """(decay, what is recorded of averaged weights); of a single decay it stands in the recipe."""
+    if not average:
+        return []
+    single = isinstance(average, list) or "val_loss" in average
+    by_decay = {record["config"]["recipe"]["average"]: average} if single else average
+    return [(float(decay), one) for decay, one in by_decay.items()]
+
+
+def averaged(record: Record) -> Iterable[Row]:
+    for trial in record["trials"]:
+        for decay, scores in _by_decay(record, trial.get("average")):
+            yield label_of(trial) | {"decay": decay, "single_loss": trial["final"]["val_loss"]} | scores
+
+
+def at_equal_compute(record: Record) -> Iterable[Row]:
+    blocks = record.get("equal_compute", ())
+    single = {one["of"][0]: one["loss"] for block in blocks if block["size"] == 1 for one in block["losses"]}
+    for block in blocks:
+        for one in block["losses"]:
+            alone = [single.get(name, math.nan) for name in one["of"]]
+            mean = math.nan if None in alone else sum(alone) / len(alone)
+            about = {"size": block["size"], "iteration": block["iteration"], "members": tuple(one["of"])}
+            yield about | {"val_loss": one["loss"], "single_loss": mean}
+
+
+def as_published(record: Record) -> Iterable[Row]:
+    for one in record.get("as_published", {}).get("trials", ()):
+        yield label_of(one) | one
