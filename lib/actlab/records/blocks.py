@@ -52,12 +52,14 @@ def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
 
 
 def averaged(record: Record) -> Iterable[Row]:
+    """A row a trial and decay: the losses of its averaged weights."""
     for trial in record["trials"]:
         for decay, scores in _by_decay(record, trial.get("average")):
             yield label_of(trial) | {"decay": decay, "single_loss": trial["final"]["val_loss"]} | scores
 
 
 def at_equal_compute(record: Record) -> Iterable[Row]:
+    """A row an ensemble of shorter trainings: its loss, and the mean loss of its members as single networks."""
     blocks = record.get("equal_compute", ())
     single = {one["of"][0]: one["loss"] for block in blocks if block["size"] == 1 for one in block["losses"]}
     for block in blocks:
@@ -69,5 +71,6 @@ def at_equal_compute(record: Record) -> Iterable[Row]:
 
 
 def as_published(record: Record) -> Iterable[Row]:
+    """A row a trial: its losses as the audited code measures them."""
     for one in record.get("as_published", {}).get("trials", ()):
         yield label_of(one) | one

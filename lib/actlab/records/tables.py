@@ -28,7 +28,7 @@ BLOCKS = {
     "average": ["decay"],
     "ensembles": ["size"],
     "equal_compute": ["size", "iteration"],
-    **dict.fromkeys(("along", "published", "steps", "to_end"), ["iteration"]),
+    **{name: ["iteration"] for name in ("along", "published", "steps", "to_end")},
 }
 """The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
 MEASURED = {"mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
