@@ -53,34 +53,34 @@ def root(tmp_path):
     return tmp_path
 
 
-def test_inputs_change_when_and_only_when_what_a_page_depends_on_does(root, monkeypatch):
-    """Notebook, parameters, records and code, each of the pages that depend on them, and of no other page."""
+def test_a_page_changes_when_and_only_when_what_it_depends_on_does(root, monkeypatch):
+    """Notebook, checks, parameters, records and code, each of the pages that depend on them, and of no other page."""
     known = {}
 
     def changed():
-        found = {(page.name, kind): value for page in load_pages(root) for kind, value in page.inputs().items()}
-        new = {key for key in found if found[key] != known.get(key)}
+        found = {page.name: page.made_from() for page in load_pages(root)}
+        new = {name for name in found if found[name] != known.get(name)}
         known.update(found)
         return new
 
-    assert {name for name, _ in changed()} == set(NAMES)
+    assert changed() == {*NAMES}
     (root / "notebooks/other.ipynb").write_text("{}")
     (root / "results/other.json").write_text("1")
     assert changed() == set()
     (root / "results/colours/blue.json").write_text("0.5")
-    assert changed() == {("studies/tiny-red", "records"), ("studies/tiny-blue", "records")}
+    assert changed() == {"studies/tiny-red", "studies/tiny-blue"}
     write(root, "2")
-    assert changed() == {(name, "notebook") for name in NAMES}
+    assert changed() == {*NAMES}
     (root / "notebooks/checks").mkdir()
     (root / "notebooks/checks/tiny.py").touch()
-    assert changed() == {(name, "notebook") for name in NAMES}
+    assert changed() == {*NAMES}
     (root / "book/pages.yaml").write_text(PAGES.replace("green", "grey"))
-    assert changed() == {("studies/alone", "parameters")}
+    assert changed() == {"studies/alone"}
     (root / "actlab_own").mkdir()
     (root / "actlab_own" / "module.py").write_text("")
     monkeypatch.setattr(pages, "LIBRARY", root)
     pages.software.cache_clear()
-    assert changed() == {(name, "software") for name in NAMES}
+    assert changed() == {*NAMES}
     pages.software.cache_clear()
 
 

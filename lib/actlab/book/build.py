@@ -39,5 +39,5 @@ def _state(root: Path) -> str:
     sizes and times."""
     files = sorted(path for name in ("book", "paper") for path in (root / name).rglob("*") if path.is_file())
     files = [path for path in files if path.name != "built-from"]
-    inputs = [software(), *(page.inputs() for page in load_pages(root))]
+    inputs = [software(), *(page.made_from() for page in load_pages(root))]
     return store.digest([*inputs, *((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)])

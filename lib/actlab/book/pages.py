@@ -76,29 +76,24 @@ class Page(BaseModel):
         found = [file for study in self.reads for file in sorted(paths.results().glob(f"{study}/**/[!.]*"))]
         return [file for file in (*found, *(self._root / name for name in self.files)) if file.is_file()]
 
-    def inputs(self) -> dict[str, str]:
-        """Hash of everything that the page depends on, by kind."""
-        return {
-            "notebook": contents(filter(Path.exists, [self.source, self.checks]), self._root),
-            "parameters": store.digest(self.values),
-            "records": contents(self.every_file(), paths.results()),
-            "software": software(),
-        }
+    def made_from(self) -> str:
+        """One hash of everything that the page depends on: software, notebook, checks, parameters and what it reads."""
+        sources = [file for file in (self.source, self.checks) if file.exists()]
+        files = [*contents(sources, self._root), *contents(self.every_file(), paths.results())]
+        return store.digest([software(), self.values, files])
 
-    def changed(self) -> list[str]:
-        """The kinds of inputs that are not those with which the page was made; empty where it is fresh."""
+    def stale(self) -> bool:
+        """Whether the page was made from anything else, or not yet."""
         try:
-            made_from = json.loads(self.path.read_text(encoding="utf-8"))["metadata"]["actlab"]
+            made_from = json.loads(self.path.read_text(encoding="utf-8"))["metadata"]["made_from"]
         except (OSError, ValueError, KeyError):
-            made_from = {}
-        return [kind for kind, value in self.inputs().items() if made_from.get(kind) != value]
+            return True
+        return bool(made_from != self.made_from())
 
 
-def contents(files: Iterable[Path], root: Path) -> str:
-    """sha256 over their places, seen from a folder, and contents."""
-    return store.digest(
-        [(os.path.relpath(file, root), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
-    )
+def contents(files: Iterable[Path], root: Path) -> list[tuple[str, str]]:
+    """Each file's place, seen from a folder, and the hash of what is in it."""
+    return [(os.path.relpath(file, root), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
 
 
 @cache
