@@ -21,7 +21,9 @@ def parameters(scale: str, activation: str) -> pd.Series:
 
 def check_measures(values: pd.DataFrame, measures: dict[str, Measure]) -> None:
     """Four positions, and two runs that have nothing in common."""
-    same, tie, rare, other = (values[name] for name in ("the same choice", "nearly a tie", "a rare character", "another choice"))
+    same, tie, rare, other = (
+        values[name] for name in ("the same choice", "nearly a tie", "a rare character", "another choice")
+    )
     agrees([same["churn"], tie["churn"]], [0, 1], "churn of the first case and of the second")
     holds(tie["total variation"] < 0.03, "next to nothing has moved at the tie")
     holds(same["relative PD"] < rare["relative PD"] < other["relative PD"], "a rare character raises relative PD")
@@ -32,7 +34,11 @@ def check_measures(values: pd.DataFrame, measures: dict[str, Measure]) -> None:
 
 
 def check_example(
-    of_relu: pd.DataFrame, by_hand: dict[str, float], by_actlab: pd.Series, family: pd.DataFrame, contrasts: pd.DataFrame
+    of_relu: pd.DataFrame,
+    by_hand: dict[str, float],
+    by_actlab: pd.Series,
+    family: pd.DataFrame,
+    contrasts: pd.DataFrame,
 ) -> None:
     """What is computed by hand is what the library computes."""
     agrees(len(of_relu), 10, "pairs of five runs")
@@ -57,4 +63,6 @@ def check_tests() -> None:
     """The sign-flip test's lowest p-values, and the margin of the main plan."""
     agrees([2 / 2**seeds for seeds in (5, 3)], [0.0625, 0.25], "lowest p of five shared seeds, and of three")
     plan = read_yaml(paths.ROOT / "params" / "answer.yaml")["plan"]
-    holds({"margin": 0.005, "at": "equal loss"}.items() <= plan["outcomes"][0].items(), "a margin of 0.005 at equal loss")
+    holds(
+        {"margin": 0.005, "at": "equal loss"}.items() <= plan["outcomes"][0].items(), "a margin of 0.005 at equal loss"
+    )
