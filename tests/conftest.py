@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from actlab import paths
 from actlab.data import text
 from actlab.models import MODELS, SCALES
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
 
 torch.set_num_threads(1)
 SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share
@@ -105,13 +105,15 @@ def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.FOX)
-    return Params(**tiny.STUDY | {"study": "toy", "activation": ("relu", "gelu"), "trials": 3, "prediction_windows": 5})
+    return CharacterStudy(
+        **tiny.STUDY | {"study": "toy", "activation": ("relu", "gelu"), "trials": 3, "prediction_windows": 5}
+    )
 
 
 @pytest.fixture
 def cats(monkeypatch):
     """The text of an ablation is short, and tokenized anew for each test."""
-    from actlab.study.kinds import shards
+    from actlab.study import shards
 
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.CATS)
     shards.text_shards.cache_clear()

@@ -187,7 +187,7 @@ def test_completion_offers_the_public_names():
 
 
 def test_a_failed_trial_is_told_and_exits_1(params, monkeypatch, capsys):
-    monkeypatch.setattr("actlab.study.kinds.characters.train", Mock(side_effect=RuntimeError("no more memory")))
+    monkeypatch.setattr("actlab.trainers.loop.train", Mock(side_effect=RuntimeError("no more memory")))
     assert run("run", params, "--workers", 1) == 1
     assert "no more memory" in capsys.readouterr().err
 

@@ -5,9 +5,9 @@ import pytest
 
 from actlab.explorer import panels
 from actlab.explorer.panels import Laboratory, SideBySide, TrainOne, side_by_side
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
 
-PARAMS = Params(iterations=6, evaluate_every=3, batch_size=2, prediction_windows=4)
+PARAMS = CharacterStudy(iterations=6, evaluate_every=3, batch_size=2, prediction_windows=4)
 
 
 def test_moving_beta_changes_the_picture():

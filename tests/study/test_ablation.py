@@ -6,8 +6,8 @@ import tiny
 
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
-from actlab.study.kinds.ablation import Ablation, AblationParams, shards_of
 from actlab.study.run import run
+from actlab.study.tokens import TokenStudy, plan, shards_of
 
 
 def test_own_shards(data_folder):
@@ -19,7 +19,7 @@ def test_own_shards(data_folder):
     ):
         write_shard(data_folder / folder / f"{split}.bin", tokens)
     mine, foreign = (
-        AblationParams.parse({**tiny.ABLATION, "shards": shards, "optimizer": "sgdm"}).replace(
+        TokenStudy.parse({**tiny.ABLATION, "shards": shards, "optimizer": "sgdm"}).replace(
             symmetry="bQ", activation="gelu"
         )
         for shards in ("mine", "foreign")
@@ -27,4 +27,4 @@ def test_own_shards(data_folder):
     (record,) = run(mine).present
     assert (record["trials"][0]["status"], record["provenance"]["data"]["vocab_size"]) == ("done", 512)
     with pytest.raises(DataError, match="token 600, but the vocabulary has 512"):
-        shards_of(Ablation().plan(foreign)[0].trials[0])
+        shards_of(plan(foreign)[0].trials[0])

@@ -14,14 +14,13 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import sampling
 from actlab.study.activation_curves import ADJUSTABLE, curve, curves, flow
-from actlab.study.arms import arm
-from actlab.study.kinds.characters import Characters, windows_of
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import compared_on, network
 from actlab.study.sampling import written
 
 
 def spec(activation="gelu", model="charlm"):
-    return arm(Params(prediction_windows=8), model, activation).trials[0]
+    return tiny.arm(CharacterStudy(), model, activation).trials[0]
 
 
 def test_curves_have_known_values():
@@ -50,7 +49,7 @@ def test_flow_is_what_the_activations_get(name, model):
 
 def test_reading_is_the_most_probable_character():
     """And nothing is written after no character."""
-    corpus, model, window = load_text("pydoc"), Characters().model(spec()), windows_of(spec())[2].inputs[0]
+    corpus, model, window = load_text("pydoc"), network(spec()), compared_on(spec(), 8).inputs[0]
     with torch.no_grad():
         logits = model.eval()(window[None])[0]
     assert sampling.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]

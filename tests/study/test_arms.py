@@ -1,6 +1,6 @@
 """Arms: which there are, in which order, and ids that name everything that a result depends on and nothing else."""
 
-from dataclasses import MISSING, fields, replace
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,9 +10,11 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
-from actlab.study.arms import LATER_OF_RECIPE, TrialSpec, arms_of
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
+from actlab.study.character_trial import LATER, RECIPE_LATER
+from actlab.study.kinds import plan
 from actlab.study.run import read_params
+from actlab.study.twins import TwinTrial
 
 STREAMS = ("init", "order", "dropout")
 PUBLISHED = read_params(paths.ROOT / "params" / "repro-lite.yaml").replace(model="charlm", activation="gelu")
@@ -21,7 +23,7 @@ PUBLISHED_IDS = ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
 
 
 def ids(**changes):
-    return [arm.id for arm in arms_of(PUBLISHED.replace(**changes))]
+    return [arm.id for arm in plan(PUBLISHED.replace(**changes))]
 
 
 CHANGES = yaml.safe_load("""
@@ -71,7 +73,7 @@ def test_every_setting_that_matters_is_in_the_id(subtests):
     same["follow"] = True
     for field, value in (*same.items(), ("activation", ("gelu", "relu")), ("scale", ("lite",))):
         assert ids(**{field: value})[0] == PUBLISHED_IDS[0]
-    assert {*CHANGES, *same, *ELSEWHERE} == set(Params.model_fields)
+    assert {*CHANGES, *same, *ELSEWHERE} == {*CharacterStudy.model_fields}
 
 
 def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch):
@@ -82,48 +84,45 @@ def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch):
 
 def test_readers_know_every_default_that_is_in_no_id():
     """A record that does not name such a setting is read as having its default."""
-    later = {field.name: field.default for field in fields(TrialSpec) if field.default is not MISSING}
-    for name in ("fixed", "defects"):  # the first seed, where one stream varies; the protocol says the other
-        del later[name]
-    planned = {name: list(v) if isinstance(v, tuple) else v for name, v in (later | LATER_OF_RECIPE).items()}
-    assert planned | {"parts": {}} == {name: DEFAULTS[name] for name in planned}
+    later = {*LATER, *RECIPE_LATER, "optimizer"} - {"fixed"}  # the first seed, where one stream varies
+    planned = {name: TwinTrial.model_fields[name].default for name in later}
+    assert planned == {name: DEFAULTS[name] for name in planned}
 
 
 def test_order():
     """``model``: one model's activations after another; ``activation``: one activation's models; floors always last."""
-    params = Params(model=("charlm", "convlm"), activation=("relu", "gelu"))
+    params = CharacterStudy(model=("charlm", "convlm"), activation=("relu", "gelu"))
     by_model = list(product(params.model, params.activation))
     by_activation = [(model, activation) for activation in params.activation for model in params.model]
     for order, cells in (("model", by_model), ("activation", by_activation)):
-        found = [(each.kind, each.model, each.activation) for each in arms_of(params.replace(order=order))]
+        arms = plan(params.replace(order=order))
+        found = [(each.kind, each.trials[0].model, each.trials[0].activation) for each in arms]
         assert found == [(kind, *cell) for kind in ("trials", "floor") for cell in cells]
 
 
 def test_lists_of_settings_make_a_grid():
     """Each point has the arms that it has alone; a setting of one arm stands at every point, once."""
     own = {"activation": ["relu", "gelu"], "trials": 2, "per_arm": {"charlm/gelu": {"learning_rate": 0.01}}}
-    grid = Params.parse(own | {"learning_rate": [0.001, 0.003], "batch_size": "[8, 16]"})
+    grid = CharacterStudy.parse(own | {"learning_rate": [0.001, 0.003], "batch_size": "[8, 16]"})
     alone = [own | {"learning_rate": rate, "batch_size": batch} for rate in (0.001, 0.003) for batch in (8, 16)]
-    assert [arm.id for arm in arms_of(grid)] == list(
-        dict.fromkeys(arm.id for each in alone for arm in arms_of(Params.parse(each)))
-    )
-    assert len(arms_of(grid)) == 2 * (4 + 2)
-    assert grid.replace(learning_rate=0.1, batch_size=4).points[0].learning_rate == 0.1
+    assert {arm.id for arm in plan(grid)} == {arm.id for each in alone for arm in plan(CharacterStudy.parse(each))}
+    assert len(plan(grid)) == 2 * (4 + 2)
+    assert [point["learning_rate"] for point in grid.replace(learning_rate=0.1, batch_size=4).points()] == [0.1] * 2
 
 
 def test_lists_in_per_arm_make_a_grid_of_that_arm():
     """As if each value stood in a study of its own; a study that chooses rates takes one."""
     own = {"model": ["charlm", "convlm"], "activation": "relu", "trials": 2, "noise_floor": False}
-    listed = Params.parse(own | {"per_arm": {"charlm": {"learning_rate": [0.001, 0.003]}}})
-    alone = [Params.parse(own | {"per_arm": {"charlm": {"learning_rate": rate}}}) for rate in (0.001, 0.003)]
-    assert {arm.id for arm in arms_of(listed)} == {arm.id for each in alone for arm in arms_of(each)}
-    assert len(arms_of(listed)) == 3
+    listed = CharacterStudy.parse(own | {"per_arm": {"charlm": {"learning_rate": [0.001, 0.003]}}})
+    alone = [CharacterStudy.parse(own | {"per_arm": {"charlm": {"learning_rate": rate}}}) for rate in (0.001, 0.003)]
+    assert {arm.id for arm in plan(listed)} == {arm.id for each in alone for arm in plan(each)}
+    assert len(plan(listed)) == 3
     with pytest.raises(BadInput, match="2 settings: a study that chooses rates takes one"):
-        arms_of(listed.replace(tuning={"rates": [0.1, 0.2], "seeds": [1]}))
+        plan(listed.replace(tuning={"rates": [0.1, 0.2], "seeds": [1]}))
 
 
 def test_one_stream_at_a_time():
     """The trial's seed feeds the stream that varies, and the first seed the others; where all vary, it feeds all."""
-    arms = arms_of(PUBLISHED.replace(varies=("all", *STREAMS)))
+    arms = plan(PUBLISHED.replace(varies=("all", *STREAMS)))
     found = [[one.trials[1].seed_of(stream) for stream in STREAMS] for one in arms[:4]]
     assert found == [[43, 43, 43], [43, 42, 42], [42, 43, 42], [42, 42, 43]]

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import tiny
 
-from actlab.study import provenance, trial
-from actlab.study.kinds import kind_of
+from actlab.study import provenance
+from actlab.study.cache import train_afresh
+from actlab.study.characters import network
 from actlab.study.run import load, read_params
 
 PACKAGE = Path(provenance.__file__).parents[1]
@@ -18,11 +19,11 @@ BESIDE = {
     "files.py": "atomic writes",
     "paths.py": "where data and cache lie",
     "records/store.py": "the digest of what a record says of its data",
-    "study/arms.py": "the specification: its values are part of the trial's key",
-    "study/kinds/__init__.py": "which kind a task is of",
+    "study/cache.py": "cache, lock, failures",
+    "study/kinds.py": "which kind a trial is of",
+    "study/measure.py": "measures the trained model",
+    "study/trial.py": "the settings: their values are part of the trial's key",
     "plugins/__init__.py": "refuses a user's part that has changed",
-    "study/kinds/measure.py": "measures the trained model",
-    "study/trial.py": "cache, lock, failures",
 }
 """What may run in a trial without a place in its hash, and why."""
 
@@ -52,39 +53,52 @@ def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
     assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))
     task = tiny.tasks(toy, monkeypatch)[name]
     status = []
-    codes = executed(lambda: status.append(trial.train_afresh(task)[0]["status"]))
+    codes = executed(lambda: status.extend(results["status"] for results, _ in train_afresh(task)))
     ran = {Path(code.co_filename).relative_to(PACKAGE).as_posix() for code in codes}
-    assert status == ["done"]
+    assert {*status} == {"done"}
     covered = {file for file in ran if any(Path(file).is_relative_to(part) for part in provenance.CODE_OF_A_TRIAL)}
     assert {"trainers/setup.py", "trainers/seeds.py", "activations.py"} <= covered
     assert ran - covered <= set(BESIDE)
 
 
-def test_a_name_becomes_an_object_after_eight_stops(toy, tmp_path):
+def test_a_name_becomes_an_object_after_nine_stops(toy, tmp_path):
     """From its params file to the module, the text of an activation's name is handed to so many functions of ours."""
     (tmp_path / "one.yaml").write_text("study: one\nactivation: [smelu_05]\nnoise_floor: false\n")
 
     def built():
         task = load(read_params(tmp_path / "one.yaml")).arms[0].trials[0]
-        return kind_of(task).model(task)
+        return network(task)
 
     assert {code.co_name for code in executed(built, "smelu_05")} == {
-        *("check", "__contains__", "settings_of", "arm", "parts_of", "taken", "find_part", "find")
+        *("check", "__contains__", "as_list", "replace", "cell_of", "_protocol", "parts_of", "find_part", "find")
     }
 
 
-def test_words_and_moves_change_no_hash(tmp_path, monkeypatch):
-    """Docstrings, comments, imports and names of files decide no bit; a number does."""
-    package = tmp_path / "lib" / "actlab"
-    monkeypatch.setattr(provenance, "__file__", str(package / "study" / "provenance.py"))
+def hashed(package, **files):
+    """Of a made-up package's trainers."""
+    shutil.rmtree(package, ignore_errors=True)
+    (package / "trainers").mkdir(parents=True)
+    for name, source in files.items():
+        (package / "trainers" / f"{name}.py").write_text(source)
+    return provenance.code_sha256("trainers")
 
-    def hashed(name, source):
-        shutil.rmtree(package, ignore_errors=True)
-        (package / "trainers").mkdir(parents=True)
-        (package / "trainers" / name).write_text(source)
-        return provenance.code_sha256("trainers")
 
-    plain = hashed("a.py", "def f(x):\n    return x + 1\n")
-    worded = 'import math\n\n\ndef f(x):\n    """Words."""\n    return x + 1  # why\n'
-    assert hashed("b.py", worded) == plain
-    assert hashed("a.py", "def f(x):\n    return x + 2\n") != plain
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    found = tmp_path / "lib" / "actlab"
+    monkeypatch.setattr(provenance, "__file__", str(found / "study" / "provenance.py"))
+    return found
+
+
+def test_words_change_no_hash(package):
+    """Docstrings, comments and names of files decide no bit; a number does."""
+    plain = hashed(package, a="def f(x):\n    return x + 1\n")
+    worded = 'def f(x):\n    """Words."""\n    return x + 1  # why\n'
+    assert hashed(package, b=worded) == plain
+    assert hashed(package, a="def f(x):\n    return x + 2\n") != plain
+
+
+def test_a_rerouted_import_changes_the_hash(package):
+    """The same name from another place is another function."""
+    one = hashed(package, a="from actlab.optimizers.steps import step\n\nstep()\n")
+    assert hashed(package, a="from actlab.optimizers.others import step\n\nstep()\n") != one

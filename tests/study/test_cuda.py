@@ -1,37 +1,38 @@
 """On a GPU: the six models train as on the CPU up to rounding, in full float32; a seed gives the same bits again, also
 resumed and on several workers."""
 
-from dataclasses import replace
-
 import pytest
+import tiny
 import torch
 from torch import nn
 
 from actlab.models import MODELS
-from actlab.study.arms import arms_of
-from actlab.study.params.language import Params
+from actlab.study.cache import train_afresh
+from actlab.study.character_study import CharacterStudy
+from actlab.study.kinds import plan
 from actlab.study.run import run
-from actlab.study.trial import train_afresh
 from actlab.trainers import setup
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
-STUDY = Params.parse({"activation": ["swiglu"], "trials": 2, "device": "cuda", "iterations": 20, "evaluate_every": 10})
+STUDY = CharacterStudy.parse(
+    {"activation": ["swiglu"], "trials": 2, "device": "cuda", "iterations": 20, "evaluate_every": 10}
+)
 
 
 def trial_of(model, **changes):
     """The first trial of a small study of one model."""
-    return arms_of(STUDY.replace(model=model, **changes))[0].trials[0]
+    return plan(STUDY.replace(model=model, **changes))[0].trials[0]
 
 
 @pytest.mark.parametrize("model", list(MODELS))
 def test_a_trial_has_the_bits_of_its_repetition_and_the_losses_of_the_cpu(model):
     """Without dropout, whose streams differ between devices, rounding alone is between the two."""
     spec = trial_of(model)
-    (one, tensors), (two, _) = train_afresh(spec), train_afresh(spec)
+    (one, tensors), (two, _) = tiny.afresh(spec), tiny.afresh(spec)
     assert one["status"] == "done", one
     assert one["weights_sha256"] == two["weights_sha256"]
-    assert tensors["probabilities"].device.type == "cpu"
-    there, _ = train_afresh(replace(spec, recipe=replace(spec.recipe, device="cpu")))
+    assert tensors["predictions/5"].device.type == "cpu"
+    there, _ = tiny.afresh(spec.model_copy(update={"device": "cpu"}))
     assert one["history"][0]["val_loss"] == pytest.approx(there["history"][0]["val_loss"], abs=1e-5)
     assert one["final"]["val_loss"] == pytest.approx(there["final"]["val_loss"], abs=0.1)
 
@@ -54,18 +55,19 @@ def test_float32_is_float32(kind):
 @pytest.mark.parametrize("model", ["charlm", "tinylstm"])
 def test_a_resumed_trial_has_the_bits_of_an_uninterrupted_one(model, tmp_path):
     """Dropout's stream on the GPU goes on where it was."""
-    spec, saved_at = trial_of(model), tmp_path / "trial.checkpoint"
+    spec, place = trial_of(model), tmp_path / "trial.safetensors"
 
     def stop(iteration, loss):
         if iteration > 12:
             raise KeyboardInterrupt
 
-    slow = replace(spec, recipe=replace(spec.recipe, iterations=2000, evaluate_every=10))
+    slow = spec.model_copy(update={"iterations": 2000, "evaluate_every": 10})
     with pytest.raises(KeyboardInterrupt):
-        train_afresh(slow, stop, saved_at)
-    assert saved_at.exists()
-    short = replace(spec, recipe=replace(spec.recipe, iterations=40, evaluate_every=10))
-    assert train_afresh(short, None, saved_at)[0]["weights_sha256"] == train_afresh(short)[0]["weights_sha256"]
+        train_afresh(tiny.task(slow), stop, place)
+    assert place.with_suffix(".checkpoint").exists()
+    short = spec.model_copy(update={"iterations": 40, "evaluate_every": 10})
+    ((resumed, _),) = train_afresh(tiny.task(short), None, place)
+    assert resumed["weights_sha256"] == tiny.afresh(short)[0]["weights_sha256"]
 
 
 def test_workers_share_the_gpu_and_change_no_bit(monkeypatch, tmp_path):
@@ -82,5 +84,5 @@ def test_workers_share_the_gpu_and_change_no_bit(monkeypatch, tmp_path):
 
 def test_bfloat16_ends_near_float32():
     """Autocast in training alone."""
-    losses = [train_afresh(trial_of("charlm", dtype=d))[0]["final"]["val_loss"] for d in ("float32", "bfloat16")]
+    losses = [tiny.afresh(trial_of("charlm", dtype=d))[0]["final"]["val_loss"] for d in ("float32", "bfloat16")]
     assert losses[1] == pytest.approx(losses[0], abs=0.05)

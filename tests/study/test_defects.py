@@ -9,9 +9,8 @@ import torch
 from actlab.activations import ACTIVATIONS
 from actlab.models import MODELS
 from actlab.study import defects
-from actlab.study.arms import arm
-from actlab.study.kinds.characters import Characters
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import network
 from actlab.trainers.seeds import generator
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}
@@ -26,8 +25,8 @@ def few(monkeypatch):
 
 def built(name, **protocol):
     """A fresh convlm with these defects."""
-    spec = arm(Params(protocol=protocol or "corrected"), "convlm", name).trials[0]
-    return tiny.enlarge(Characters().model(spec).eval())
+    trial = tiny.arm(CharacterStudy(protocol=protocol or "corrected"), "convlm", name).trials[0]
+    return tiny.enlarge(network(trial).eval())
 
 
 def test_each_alone():
@@ -36,10 +35,10 @@ def test_each_alone():
     cells = list(product(MODELS, ACTIVATIONS))
     for key, value in (name.split(": ") for name in defects.DEFECTS):
         asked = {key: value} | ({"selection": "final"} if key == "evaluation" else {})
-        on = [set(arm(Params(protocol=asked), *cell).protocol) for cell in cells]
+        on = [set(tiny.arm(CharacterStudy(protocol=asked), *cell).measures.protocol) for cell in cells]
         assert set().union(*on) == {f"{name}: {value}" for name, value in asked.items()}
-    assert all(arm(Params(), *cell).protocol == () for cell in cells)
-    assert "protocol" not in arm(Params(), *cells[0]).config
+    assert all(tiny.arm(CharacterStudy(), *cell).measures.protocol == () for cell in cells)
+    assert "protocol" not in tiny.arm(CharacterStudy(), *cells[0]).config
 
 
 def test_ignored_activation_and_padding():

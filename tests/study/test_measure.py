@@ -13,12 +13,12 @@ from actlab import metrics
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study.arms import arm
-from actlab.study.kinds import baselines, measure
-from actlab.study.kinds.characters import Characters
-from actlab.study.kinds.measure import disjoint, ensembles
+from actlab.study import baselines, measure
+from actlab.study.cache import tensors_of
+from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import trained
 from actlab.study.load_model import trial_of
-from actlab.study.params.language import Params
+from actlab.study.measure import disjoint, ensembles
 from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.recipes import TokenRecipe
@@ -40,9 +40,9 @@ def test_trajectory_compares_the_trials_along_the_way(toy):
     far = [[p["total_variation"] for p in pairs] for pairs in (entry["pairs"], short["reproducibility_metrics"])]
     assert far[0] == far[1]
     assert record["reproducibility_metrics"] == whole["reproducibility_metrics"]
-    spec, kind = arm(settings, "charlm", "relu").trials[0], Characters()
-    assert weights_sha256(kind.trained(spec, kind.tensors(spec, 2))) == short["trials"][0]["weights_sha256"]
-    assert trial_of(record, "42").task == spec
+    trial = tiny.arm(settings).trials[0]
+    assert weights_sha256(trained(trial, tensors_of(trial, 2))) == short["trials"][0]["weights_sha256"]
+    assert trial_of(record, "42").trial == trial
 
 
 def test_single_streams(toy):
@@ -121,9 +121,9 @@ def test_the_record_of_baselines_is_written_once():
     """Less text gives tables that know less, and a character that it lacks costs no infinity; in one study they are of
     one part of the text."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
-        baselines.ensure(Params(study=study, train_fraction=fraction))
+        baselines.ensure(CharacterStudy(study=study, train_fraction=fraction))
     with pytest.raises(BadInput, match="tables of another part or version of pydoc"):
-        baselines.ensure(Params(study="whole", validation="second"))
+        baselines.ensure(CharacterStudy(study="whole", validation="second"))
     (whole,), (part,) = (store.load_study(study) for study in ("whole", "part"))
     assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)
     for table in ("unigram", "bigram"):

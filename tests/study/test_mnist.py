@@ -2,19 +2,23 @@
 
 import pytest
 
-from actlab.study.kinds.images import MnistParams, Sweep, programs_of
-from actlab.study.run import run
+from actlab.study.cache import train_afresh
+from actlab.study.images import ImageStudy
+from actlab.study.kinds import plan
+from actlab.study.run import run, tasks_of
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rate": [1e-1, 1e-3], "batch_size": [64], "trials": 2}
 
 
 def tiny(**changes):
-    return MnistParams.parse({**TINY, **changes})
+    return ImageStudy.parse({**TINY, **changes})
 
 
 def of(**changes):
     """Results by network/hidden/rate."""
-    return Sweep().train(programs_of(tiny(**changes))[0])[0]["trials"]
+    task = tasks_of(plan(tiny(**changes)))[0]
+    names = [f"{trial.network}/{trial.hidden}/{trial.learning_rate!r}/{trial.seed}" for trial in task.trials]
+    return dict(zip(names, [results for results, _ in train_afresh(task)], strict=True))
 
 
 def test_one_record_an_arm_with_a_trial_a_seed():
@@ -27,7 +31,7 @@ def test_one_record_an_arm_with_a_trial_a_seed():
     for arm, record in outcome.found.items():
         assert [trial["seed"] for trial in record["trials"]] == [42, 43]
         assert record["avg_val_accuracy"] == pytest.approx(sum(t["val_accuracy"] for t in record["trials"]) / 2)
-        assert (record["arm"], record["config"]["hidden"]) == (arm.id, arm.hidden)
+        assert (record["arm"], record["config"]["hidden"]) == (arm.id, arm.trials[0].hidden)
 
 
 def test_an_absurd_rate_is_recorded_as_diverged():

@@ -13,11 +13,11 @@ from tiny import ran
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.images import MnistParams
+from actlab.study.character_study import CharacterStudy
+from actlab.study.images import ImageStudy
 from actlab.study.notebook import checked, given, injected, known
-from actlab.study.params.language import Params
 from actlab.study.run import read_params
+from actlab.study.tokens import TokenStudy
 
 
 def globals_after(cell, **values):
@@ -43,8 +43,8 @@ def test_every_name_of_the_injected_cell_is_seen():
 
 def test_extra_parameters_are_checked():
     """A parameter of one notebook only is held to its type; absent ones have the study's defaults."""
-    assert checked({"trials": 7, "figure": object()}) == Params(trials=7)
-    assert checked({"reach": 3}, extra={"reach": float}) == Params()
+    assert checked({"trials": 7, "figure": object()}) == CharacterStudy(trials=7)
+    assert checked({"reach": 3}, extra={"reach": float}) == CharacterStudy()
     for value, wanted in ((1.0, int), (True, int), (None, str)):
         with pytest.raises(BadInput, match=rf"show={value!r}: expected {wanted.__name__}"):
             checked({"show": value}, extra={"show": wanted})
@@ -83,7 +83,7 @@ def test_every_notebook_checks_its_parameters_and_says_their_types():
     assert wrong == []
 
 
-@pytest.mark.parametrize(("name", "kind"), [("repro", Params), ("mnist", MnistParams), ("ablation", AblationParams)])
+@pytest.mark.parametrize(("name", "kind"), [("repro", CharacterStudy), ("mnist", ImageStudy), ("ablation", TokenStudy)])
 def test_papermill_knows_every_field(name, kind):
     """A field of a params file is a parameter of its notebook, so that papermill does not call it unknown, and as it
     stands there the notebook asks for what its quick file plans."""

@@ -1,4 +1,4 @@
-"""Params: everything wrong is refused on entry, with the field, the value and what is allowed."""
+"""CharacterStudy: everything wrong is refused on entry, with the field, the value and what is allowed."""
 
 import os
 from itertools import pairwise
@@ -9,11 +9,11 @@ import yaml
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.study.kinds.images import MnistParams
-from actlab.study.params.language import Params
-from actlab.study.params.overrides import filtered, overridden
-from actlab.study.params.yaml_file import read_mapping
+from actlab.study.character_study import CharacterStudy
+from actlab.study.images import ImageStudy
+from actlab.study.overrides import filtered, overridden
 from actlab.study.run import read_params
+from actlab.study.study import read_mapping
 
 REFUSED = Path(__file__).with_name("refused.yaml")
 
@@ -70,9 +70,9 @@ def test_what_is_too_large_is_not_read(tmp_path):
         path.touch()
         os.truncate(path, size)  # without a block on the disk
     with pytest.raises(BadInput, match=r"huge.txt is no text: it has more than 100,000,000 bytes"):
-        Params.parse({"dataset": str(text)})
+        CharacterStudy.parse({"dataset": str(text)})
     with pytest.raises(BadInput, match=r"huge.py is no plug-in: it has more than 1,000,000 bytes"):
-        Params.parse({"plugins": str(plugin)})
+        CharacterStudy.parse({"plugins": str(plugin)})
     bomb = (
         "seed=[&a [x, x], " + ", ".join(f"&{b} [*{a}, *{a}]" for a, b in pairwise("abcdefghijklmnopqrstuvwxyz")) + "]"
     )
@@ -85,10 +85,14 @@ def test_what_is_too_large_is_not_read(tmp_path):
 def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
     """``model: charlm`` and ``model: [charlm]`` mean the same, also in papermill's words; order stays; 1 is 1.0;
     1e-3, which PyYAML takes for text, is 0.001."""
-    assert Params.parse({}) == Params()
-    assert Params.parse({"model": "convlm"}) == Params.parse({"model": ["convlm"]}) == Params(model=("convlm",))
-    assert Params.parse({"activation": '["swish", "relu"]'}).activation == ("swish", "relu")
-    assert MnistParams.parse({"learning_rate": [1, "1e-3"]}).learning_rate == (1.0, 0.001)
+    assert CharacterStudy.parse({}) == CharacterStudy()
+    assert (
+        CharacterStudy.parse({"model": "convlm"})
+        == CharacterStudy.parse({"model": ["convlm"]})
+        == CharacterStudy(model=("convlm",))
+    )
+    assert CharacterStudy.parse({"activation": '["swish", "relu"]'}).activation == ("swish", "relu")
+    assert ImageStudy.parse({"learning_rate": [1, "1e-3"]}).learning_rate == (1.0, 0.001)
 
 
 def test_a_field_that_is_set_leaves_the_plan():

@@ -15,12 +15,12 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import count_parameters
 from actlab.records import store, tables
-from actlab.study.arms import arms_of
-from actlab.study.kinds import ablation
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.characters import Characters
-from actlab.study.params.language import Params
+from actlab.study import tokens
+from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import network
+from actlab.study.kinds import plan
 from actlab.study.run import load, run, run_experiment
+from actlab.study.tokens import TokenStudy
 from actlab.study.workers.pool import run_tasks
 from actlab.trainers.seeds import generator
 
@@ -177,18 +177,18 @@ def test_a_trial_has_the_part_that_was_planned(write):
     of the same name is not trained in its place."""
     start = "\n    def initialise(self, generator=None):\n        nn.init.constant_(self.slope, 0.7)\n"
     write(f'{LEARNS}{start}\n\nactlab.register_activation("mine", Learns)\n')
-    spec = arms_of(Params(activation=("mine",), noise_floor=False))[0].trials[0]
-    slopes = [value for name, value in Characters().model(spec).named_parameters() if name.endswith("act.slope")]
+    spec = plan(CharacterStudy(activation=("mine",), noise_floor=False))[0].trials[0]
+    slopes = [value for name, value in network(spec).named_parameters() if name.endswith("act.slope")]
     assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
     write(WAVE)
     with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
-        Characters().model(spec)
+        network(spec)
 
 
 def test_the_gated_width_of_a_study_reaches_the_network():
     """Doubled has more parameters than matched."""
-    arms = [arms_of(Params(activation=("swiglu",), gated_width=width))[0] for width in ("matched", "doubled")]
-    matched, doubled = map(count_parameters, [Characters().model(arm.trials[0]) for arm in arms])
+    arms = [plan(CharacterStudy(activation=("swiglu",), gated_width=width))[0] for width in ("matched", "doubled")]
+    matched, doubled = map(count_parameters, [network(arm.trials[0]) for arm in arms])
     assert matched < doubled
 
 
@@ -198,21 +198,21 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
     write("actlab.register_activation('mine', nn.Softplus)\n")
     Path("one.txt").write_text(2 * f"{tiny.CATS}\n")
     one = {"optimizer": "adamw", "symmetry": "symmetric", "activation": "gelu", "dataset": "one.txt"}
-    studies = toy.replace(dataset="one.txt", activation="relu"), AblationParams.parse({**tiny.ABLATION, **one})
+    studies = toy.replace(dataset="one.txt", activation="relu"), TokenStudy.parse({**tiny.ABLATION, **one})
     before = [run(study).present for study in studies]
     text, two = Path("one.txt"), "sub/two.txt"
     Path("sub").mkdir()
     Path(two).write_bytes(b"\xef\xbb\xbf" + text.read_bytes().replace(b"\n", b"\r\n"))
     text.unlink()
     with monkeypatch.context() as patch:
-        for loop in ("kinds.characters.train", "kinds.ablation.train_tokens"):
-            patch.setattr(f"actlab.study.{loop}", lambda *_, **__: pytest.fail("trained"))
+        for loop in ("trainers.loop.train", "study.tokens.train_tokens"):
+            patch.setattr(f"actlab.{loop}", lambda *_, **__: pytest.fail("trained"))
         for study, records in zip(studies, before, strict=True):
             renamed = study.replace(dataset=two)
             assert load(renamed).present == records
             again = run(renamed.replace(study="again")).present[-1]
             assert again["trials"] == records[-1]["trials"]
-    assert ablation.Ablation().plan(studies[1].replace(dataset=two))[0].id == before[1][0]["arm"]
+    assert tokens.plan(studies[1].replace(dataset=two))[0].id == before[1][0]["arm"]
     assert len(list(store.folder_of("toy").glob("*.json"))) == 2
     run(studies[0].replace(dataset=two, activation="gelu"))
     assert set(tables.load("toy")[0]["setting"]) == {""}

@@ -19,10 +19,10 @@ from actlab.plugins.contracts import check
 from actlab.records import store
 from actlab.records import tables as tidy
 from actlab.report import summary
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.images import MnistParams
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
+from actlab.study.images import ImageStudy
 from actlab.study.run import load, run
+from actlab.study.tokens import TokenStudy
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
 MINE = """import torch
@@ -96,7 +96,7 @@ def test_files_that_are_refused(mine):
                 actlab.load_plugins(["wrong.py"])
     (mine.parent / "wrong.py").write_text("import actlab\nactlab.register_text('two', bytes)\n")
     with pytest.raises(BadInput, match="'two' must be a str, not bytes"):
-        Params.parse({"plugins": "wrong.py", "dataset": "two"})
+        CharacterStudy.parse({"plugins": "wrong.py", "dataset": "two"})
 
 
 def test_own_metric_is_read_without_the_plug_in(toy, mine):
@@ -118,12 +118,12 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
 def test_image_sweep_and_ablation_take_own_parts(mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": "my_parts.py"}
-    sweep = run(MnistParams.parse({**tiny.SWEEP, "study": "sweep", "network": ["mine", "swish"], **own}))
+    sweep = run(ImageStudy.parse({**tiny.SWEEP, "study": "sweep", "network": ["mine", "swish"], **own}))
     assert [set(r["config"].get("parts", {})) for r in sweep.present] == [{"activation"}, set()]
     losses = {r["activation"]: [t["val_loss"] for t in r["trials"]] for r in sweep.present}
     assert losses["mine"] == pytest.approx(losses["swish"], rel=1e-3)
     one = {"optimizer": "adamw", "symmetry": "symmetric", "activation": "mine", **own}
-    ablation = AblationParams.parse({**tiny.ABLATION, **one, "dataset": text_file(mine, 2 * tiny.CATS)})
+    ablation = TokenStudy.parse({**tiny.ABLATION, **one, "dataset": text_file(mine, 2 * tiny.CATS)})
     (record,) = run(ablation).present
     assert set(record["config"]["parts"]) == {"activation", "dataset"}
     assert record["config"]["dataset"] == "my_text.txt"
@@ -134,7 +134,7 @@ def test_own_and_built_in_activations_stay_comparable_on_another_text(mine, cats
     group."""
     one = {**tiny.ABLATION, "optimizer": "adamw", "symmetry": "symmetric", "activation": ["gelu", "mine"]}
     for dataset in ("pydoc", text_file(mine, 2 * tiny.CATS)):
-        run(AblationParams.parse({**one, "plugins": "my_parts.py", "dataset": dataset}))
+        run(TokenStudy.parse({**one, "plugins": "my_parts.py", "dataset": dataset}))
     found = report.load("ablation-quick").differences.query("metric == 'val_loss'")
     assert set(found["group"]) == {f"adamw, symmetric, x1, dataset={name}" for name in ("pydoc", "my_text.txt")}
     assert found["arm"].tolist() == ["mine", "mine"]
@@ -264,12 +264,12 @@ def test_own_texts_that_are_refused(tmp_path, monkeypatch):
     for name, (content, message) in files.items():
         Path(name).write_bytes(content)
         with pytest.raises(BadInput, match=message):
-            Params.parse({"dataset": name})
+            CharacterStudy.parse({"dataset": name})
     for name in ("missing.txt", "./"):
         with pytest.raises(
             BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, or the path"
         ):
-            Params.parse({"dataset": name})
+            CharacterStudy.parse({"dataset": name})
 
 
 def test_a_copy_of_a_built_in_text_is_that_text(toy, mine):

@@ -11,9 +11,8 @@ from rich.console import Console
 
 from actlab.errors import BadInput
 from actlab.study import progress
-from actlab.study.kinds import ablation
-from actlab.study.kinds.ablation import AblationParams
 from actlab.study.progress import Event, StudyDisplay, tracked
+from actlab.study.tokens import TokenStudy, plan
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 
@@ -22,7 +21,7 @@ RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 def test_a_study_is_shown(terminal):
     """The trial in training with its iteration and loss on a terminal; one line an arm everywhere."""
     console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
-    display, one = StudyDisplay(console), ablation.Ablation().plan(AblationParams())[0]
+    display, one = StudyDisplay(console), plan(TokenStudy())[0]
     trial = one.trials[0]
     failed = {"status": "failed", "traceback": "Traceback\n  ...\nMemoryError: no more\n"}
     diverged = {"status": "diverged", "history": [{"iteration": 120, "train_loss": 2.0, "val_loss": math.nan}]}
@@ -55,7 +54,7 @@ def test_a_log_gets_a_line_every_so_often(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
     console = Console(file=io.StringIO(), width=150, color_system=None)
-    one = ablation.Ablation().plan(AblationParams())[0]
+    one = plan(TokenStudy())[0]
     with StudyDisplay(console, every=20) as display:
         display.watch(Event("start", one, total=5, cached=2))
         assert display.how_far() == "0 of 3 trials trained, 0 running"

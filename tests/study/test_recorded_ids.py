@@ -46,7 +46,7 @@ def test_every_recorded_arm_is_planned(committed):
     changed = [
         path.stem
         for path, key in recorded.items()
-        if store.canonical(arms[key].config) != store.canonical(RECORDS[path]["config"])
+        if store.canonical(dict(arms[key].config)) != store.canonical(RECORDS[path]["config"])
     ]
     assert changed == []
     trials = [
@@ -55,7 +55,7 @@ def test_every_recorded_arm_is_planned(committed):
         for trial, planned in zip(RECORDS[path]["trials"], arms[key].trials, strict=True)
     ]
     assert len(trials) >= 869
-    assert [path.stem for path, label, planned in trials if trial_of(RECORDS[path], label).task != planned] == []
+    assert [path.stem for path, label, planned in trials if trial_of(RECORDS[path], label).trial != planned] == []
 
 
 def test_records_are_named_by_what_they_hold():

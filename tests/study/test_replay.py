@@ -11,13 +11,13 @@ from actlab import paths
 from actlab.data.images import load_images
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
-from actlab.study.kinds import characters
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.images import MnistParams
+from actlab.study import characters
+from actlab.study.character_study import CharacterStudy
+from actlab.study.images import ImageStudy
 from actlab.study.load_model import RecordedTrial, trial_of
-from actlab.study.params.language import Params
 from actlab.study.replay import possible, recorded_trials, replay, replay_all, sample
 from actlab.study.run import bring, run
+from actlab.study.tokens import TokenStudy
 from actlab.trainers.determinism import perturb
 
 OTHER_DATA = (["provenance", "data", "sha256"], "0" * 64)
@@ -74,7 +74,7 @@ def test_what_differs_is_told(records, monkeypatch):
         assert (found.record["equal"], found.wrong) == (equal, wrong)
         assert words in found.sentence
     path = saved(records["trials"])
-    monkeypatch.setattr(characters, "train", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr(characters.loop, "train", lambda *a, **k: 1 / 0)
     found = replay(task_of(path))
     assert found.wrong
     assert "FAILED: ZeroDivisionError" in found.sentence
@@ -85,14 +85,14 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     the recorded perturbation, exactly."""
     outcome = run(tinylstm(toy, model="charlm", iterations=20))
     path = store.path_of("tiny-quick", outcome.present[0]["arm"])
-    fresh_model = characters.Characters.model
+    fresh = characters.network
 
-    def perturbed(self, spec):
-        model = fresh_model(self, spec)
+    def perturbed(trial):
+        model = fresh(trial)
         perturb(model)
         return model
 
-    monkeypatch.setattr(characters.Characters, "model", perturbed)
+    monkeypatch.setattr(characters, "network", perturbed)
     again = replay(task_of(path))
     assert (found := again.record) is not None
     assert "weights_sha256" in found["differs"]
@@ -107,7 +107,7 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
 def test_a_network_of_the_image_sweep_is_replayed_alone():
     """Trained among others, it comes out the same on its own, in every number that was recorded."""
     more = {"study": "sweep", "network": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rate": [1e-1, 1e-3]}
-    for record in run(MnistParams.parse(tiny.SWEEP | more)).present[::5]:
+    for record in run(ImageStudy.parse(tiny.SWEEP | more)).present[::5]:
         found = replay(task_of(store.path_of("sweep", record["arm"]), "43"))
         assert found.record["equal"], found.sentence
         assert "test_accuracy" in found.record["compared"]
@@ -115,7 +115,7 @@ def test_a_network_of_the_image_sweep_is_replayed_alone():
 
 def test_an_ablation_is_replayed(cats):
     """As a notebook asks for it, loaded or trained: every optimizer gives its bits again."""
-    study = AblationParams.parse({**tiny.ABLATION, "symmetry": "bQbV", "activation": "random_prelu"})
+    study = TokenStudy.parse({**tiny.ABLATION, "symmetry": "bQbV", "activation": "random_prelu"})
     with pytest.raises(BadInput, match="has no record of these settings yet"):
         bring(study, train_missing=False)
     records = bring(study, train_missing=True, workers=1)
@@ -208,7 +208,7 @@ def test_all_trials_of_all_records(toy):
 @pytest.mark.slow
 def test_processes_replay_the_same_bits():
     """What this process recorded, two others train again."""
-    run(Params.parse({"study": "one", "model": "tinylstm", "activation": "gelu", **tiny.STUDY}))
+    run(CharacterStudy.parse({"study": "one", "model": "tinylstm", "activation": "gelu", **tiny.STUDY}))
     outcomes = replay_all(recorded_trials("one"), workers=2, keeps=True)
     assert [outcome.record["equal"] for outcome in outcomes] == [True, True]
     assert len(store.load_replays("one")) == 2

@@ -19,22 +19,21 @@ from actlab import paths
 from actlab.errors import BadInput, DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.files import write_text
 from actlab.records import store
+from actlab.study import characters, shards, status
+from actlab.study import images as sweep
 from actlab.study import run as study
-from actlab.study import status
-from actlab.study.arms import arms_of
-from actlab.study.kinds import images as sweep
-from actlab.study.kinds import kind_of, shards
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.images import MnistParams
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
+from actlab.study.images import ImageStudy
+from actlab.study.kinds import plan
+from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import _check_committed, load, run
-from actlab.study.write_record import bits_of, failure_of, finish, recorded
+from actlab.study.tokens import TokenStudy
 from actlab.trainers import setup
 
 STUDIES = (
-    Params.parse({"study": "grown", "model": "nanotransformer", "activation": "relu", **tiny.STUDY}),
-    MnistParams.parse({"study": "grown-mnist", **tiny.SWEEP}),
-    AblationParams.parse(
+    CharacterStudy.parse({"study": "grown", "model": "nanotransformer", "activation": "relu", **tiny.STUDY}),
+    ImageStudy.parse({"study": "grown-mnist", **tiny.SWEEP}),
+    TokenStudy.parse(
         {**tiny.ABLATION, "study": "grown-ablation", "trials": 2, "optimizer": "sgdm", "vocab_size": 257}
     ).replace(symmetry="bQ", activation="gelu"),
 )
@@ -48,18 +47,18 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     settings, events = toy.replace(noise_floor=True), []
     assert (len(load(toy).missing), load(toy).present) == (2, [])
     outcome = run(settings, watch=events.append)
-    assert outcome.arms == arms_of(settings)
+    assert outcome.arms == plan(settings)
     assert [record["arm"] for record in outcome.present] == [arm.id for arm in outcome.arms]
     assert outcome.missing == outcome.failed == []
     heard = Counter(event.kind for event in events)
     assert (heard["arm"], heard["trial"]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
-    trained, real = [], study.run_trial
+    trained, real = [], study.run_task
 
     def watched(task, report):
-        trained.append(task.activation)
+        trained.append(task.first.activation)
         return real(task, report)
 
-    monkeypatch.setattr(study, "run_trial", watched)
+    monkeypatch.setattr(study, "run_task", watched)
     assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))
     run(toy.replace(activation=("relu", "gelu", "swish")))
     assert trained == ["swish"] * 3
@@ -79,16 +78,19 @@ def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said)
 def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     """One seed of relu raises: other arms are recorded (those of a program of image classifiers share its fate); the
     failure is told with its traceback, its arm stays unrecorded, until it is run again."""
-    images, real = params is STUDIES[1], kind_of(params).train
+    images = params is STUDIES[1]
+    kind = sweep if images else characters
+    real = kind.train
     params = params.replace(**({"hidden": [2, 4]} if images else {"activation": ["relu", "gelu"]}))
 
     def train(task, *args):
-        fails = task.seeds == (43,) if images else (task.seed, task.activation) == (43, "relu")
+        first = task.first
+        fails = first.seed == 43 and (images or first.activation == "relu")
         return 1 / 0 if fails else real(task, *args)
 
     with monkeypatch.context() as patch:
         patch.setattr(sweep, "SEEDS", 1)
-        patch.setattr(kind_of(params), "train", train)
+        patch.setattr(kind, "train", train)
         outcome = run(params)
     failed = [arm for arm, _ in outcome.failed]
     assert {trial["label"] for _, trial in outcome.failed} == {"43"}
@@ -141,7 +143,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
 
 def test_a_committed_study_takes_no_other_arms(committed, toy, monkeypatch):
     """What its params file plans may be added, anything else only if asked for; nothing is trained before."""
-    monkeypatch.setattr(study, "_train", lambda *_: pytest.fail("trained"))
+    monkeypatch.setattr(study, "_trained", lambda *_: pytest.fail("trained"))
     with pytest.raises(BadInput, match=r"does not plan charlm-relu-\w+ and 1 more: give the study a name of its own"):
         run(toy.replace(study="repro-lite", noise_floor=False))
     planned = SimpleNamespace(id="planned")

@@ -9,12 +9,11 @@ import pytest
 import tiny
 
 from actlab.study import status
-from actlab.study.kinds import characters
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.images import MnistParams
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
+from actlab.study.images import ImageStudy
 from actlab.study.run import load, run
-from actlab.study.trial import run_trial
+from actlab.study.tokens import TokenStudy
+from actlab.trainers import loop
 
 
 def counted(found):
@@ -28,13 +27,13 @@ def test_diverged_failed_and_missing_are_three_things(toy, monkeypatch):
     study = toy.replace(learning_rate=1e9, iterations=40, trials=2)
     run(study.replace(activation="relu"))
     with monkeypatch.context() as patch:
-        patch.setattr(characters, "train", Mock(side_effect=RuntimeError("no more memory")))
+        patch.setattr(loop, "train", Mock(side_effect=RuntimeError("no more memory")))
         run(study.replace(activation="gelu"))
     found = status.of(study.replace(activation=["relu", "gelu", "swish"]))
     assert counted(found) == {"trials": 6, "recorded": 2, "diverged": 2, "failed": 2, "missing": 2}
     assert "2 recorded, 0 ended, 0 running, 2 failed, 2 missing; 2 diverged; about" in status.in_words(found, 1)
     swish = load(study.replace(activation="swish")).arms[0].trials[0]
-    run_trial(swish)
+    tiny.cached(swish)
     found = status.of(study.replace(activation="swish"))
     assert counted(found) == {"trials": 2, "ended": 1, "missing": 1, "diverged": 1}
 
@@ -56,10 +55,10 @@ def test_a_busy_machine_gains_less_by_workers():
 
 
 KINDS = {
-    "characters": Params(trials=2, activation=("gelu",), iterations=40),
-    "recurrent": Params(trials=2, activation=("gelu",), model=("tinylstm",), iterations=20),
-    "sweep": MnistParams.parse({**tiny.SWEEP, "trials": 2, "hidden": [4], "batch_size": [8], "epochs": [3]}),
-    "ablation": AblationParams(optimizer=("ecd",), symmetry=("bQbV",), activation=("gelu",), iterations=20),
+    "characters": CharacterStudy(trials=2, activation=("gelu",), iterations=40),
+    "recurrent": CharacterStudy(trials=2, activation=("gelu",), model=("tinylstm",), iterations=20),
+    "sweep": ImageStudy.parse({**tiny.SWEEP, "trials": 2, "hidden": [4], "batch_size": [8], "epochs": [3]}),
+    "ablation": TokenStudy(optimizer=("ecd",), symmetry=("bQbV",), activation=("gelu",), iterations=20),
 }
 
 
@@ -70,7 +69,9 @@ def test_the_time_is_told_within_a_factor_of_two(kind, monkeypatch):
     and those that its trials then had."""
     monkeypatch.setattr(time, "perf_counter", time.process_time)
     params = KINDS[kind].replace(study="timed")
-    (told,) = status.of(params.replace(**({"noise_floor": False} if isinstance(params, Params) else {})))["seconds"]
+    (told,) = status.of(params.replace(**({"noise_floor": False} if isinstance(params, CharacterStudy) else {})))[
+        "seconds"
+    ]
     (record,) = [r for r in run(params).present if r["kind"] != "baseline"][:1]
     spent = [t["seconds"] for t in record["trials"]]
     took = sum(sum(each.values()) if isinstance(each, dict) else each for each in spent)

@@ -4,7 +4,6 @@ import json
 import math
 import shutil
 from contextlib import suppress
-from dataclasses import replace
 from unittest.mock import Mock
 
 import pandas as pd
@@ -16,44 +15,44 @@ from faulty import essence
 from actlab import metrics, paths
 from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
-from actlab.study import trial
-from actlab.study.arms import arm, arms_of
-from actlab.study.kinds import characters, kind_of
+from actlab.study import cache, characters
+from actlab.study.cache import place_of, tensors_of
+from actlab.study.kinds import plan
 from actlab.study.load_model import load_model, trial_of
-from actlab.study.trial import run_trial, train_afresh
-from actlab.trainers import checkpoint
+from actlab.study.record import record_of
+from actlab.study.run import run
+from actlab.trainers import checkpoint, loop
 from actlab.trainers.determinism import weights_sha256
 
 AVERAGES = ["avg_relative_pd", "avg_total_variation", "avg_churn", "avg_val_loss", "avg_val_accuracy"]
 KEYS = ["model_name", "activation", *AVERAGES, "trials", "reproducibility_metrics", "config"]
 pytestmark = pytest.mark.usefixtures("toy")
-KIND = characters.Characters()
 
 
 @pytest.fixture
 def spec(toy):
     """The first trial of the toy study."""
-    return arms_of(toy)[0].trials[0]
+    return plan(toy)[0].trials[0]
 
 
 @pytest.fixture
 def training(monkeypatch):
     """Calls of the loop."""
-    monkeypatch.setattr(characters, "train", Mock(wraps=characters.train))
-    return characters.train
+    monkeypatch.setattr(loop, "train", Mock(wraps=loop.train))
+    return loop.train
 
 
 def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, training):
     """Predictions, weights and results, and no checkpoint; trained afresh, it has the same bits and touches no file."""
-    fresh = train_afresh(spec)[0]
+    fresh = tiny.afresh(spec)[0]
     assert not paths.cache().exists()
-    first, second = run_trial(spec), run_trial(spec)
+    first, second = tiny.cached(spec), tiny.cached(spec)
     assert training.call_count == 2
     assert json.dumps(first) == json.dumps(second)
     assert json.dumps(essence(first)) == json.dumps(essence(fresh))
-    assert [p.name for p in KIND.cached(spec).parent.iterdir() if p.suffix != ".lock"] == [KIND.cached(spec).name]
-    assert KIND.tensors(spec)["probabilities"].shape == (5 * 8, 28)
-    model = KIND.trained(spec, KIND.tensors(spec))
+    assert [p.name for p in place_of(spec).parent.iterdir() if p.suffix != ".lock"] == [place_of(spec).name]
+    assert tensors_of(spec)["predictions/5"].shape == (5 * 8, 28)
+    model = characters.trained(spec, tensors_of(spec))
     assert not model.training
     assert weights_sha256(model) == first["weights_sha256"]
 
@@ -62,9 +61,9 @@ def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, train
 def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
     """A finished trial or a checkpoint under the name of another arm's or another seed's: set aside with a warning that
     names both, trained again, the same bits."""
-    (own, *_), (other, seed, _) = (one.trials for one in arms_of(toy)[:2])
-    right = essence(train_afresh(own)[0])
-    real, at = trial.checkpoint.save, lambda spec: KIND.cached(spec).with_suffix(ending)
+    (own, *_), (other, seed, _) = (one.trials for one in plan(toy)[:2])
+    right = essence(tiny.afresh(own)[0])
+    real, at = checkpoint.save, lambda spec: place_of(spec).with_suffix(ending)
 
     def stop(*state):
         real(*state)
@@ -73,51 +72,62 @@ def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
 
     for wrong in (other, seed):
         with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
-            patch.setattr(trial.checkpoint, "save", stop if ending == ".checkpoint" else real)
-            run_trial(wrong)
+            patch.setattr(checkpoint, "save", stop if ending == ".checkpoint" else real)
+            tiny.cached(wrong)
         shutil.copy(at(wrong), at(own))
-        assert json.dumps(essence(run_trial(own))) == json.dumps(right)
+        assert json.dumps(essence(tiny.cached(own))) == json.dumps(right)
         assert f"{at(own)} is damaged (it was written as {at(wrong).name}: another trial's)" in caplog.text
-        KIND.cached(own).unlink()
+        place_of(own).unlink()
 
 
 def test_a_snapshot_that_is_gone_is_made_again(toy):
     """Its trial is trained again."""
-    spec = arms_of(toy.replace(snapshots=[1]))[0].trials[0]
+    spec = plan(toy.replace(snapshots=[1]))[0].trials[0]
     for _ in range(2):
-        run_trial(spec)
-        kept = KIND.cached(spec).with_suffix(".1.safetensors")
-        assert KIND.tensors(spec, 1)
+        tiny.cached(spec, snapshots=(1,))
+        kept = cache.snapshot_of(place_of(spec), 1)
+        assert tensors_of(spec, 1)
         kept.unlink()
+
+
+def test_nothing_is_trained_twice(toy, training):
+    """What is only measured is no part of a trial: a perturbed arm takes its plain trials from the arm that keeps their
+    snapshots, and each stream's first seed is the trial of all streams; other windows are looked at without
+    training."""
+    one = toy.replace(activation="relu", trials=2, perturbations=["nudge"], snapshots=[2], varies=["all", "init"])
+    run(one)
+    assert training.call_count == 2 + 2 + 1, "plain, nudged, and the second seed of the weights alone"
+    run(one.replace(study="other", prediction_windows=3, ensembles=[], perturbations=[]))
+    assert training.call_count == 5
 
 
 def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
     """Another setting, text, code or machine is another file."""
-    changes = ({"seed": 43}, {"variant": "nudge"}, {"recipe": replace(spec.recipe, learning_rate=1.0)})
-    keys = [KIND.cached(spec), *(KIND.cached(replace(spec, **change)) for change in changes)]
+    changes = ({"seed": 43}, {"change": "nudge"}, {"learning_rate": 1.0})
+    keys = [place_of(spec), *(place_of(spec.model_copy(update=change)) for change in changes)]
     for name in ("code", "machine"):
         with monkeypatch.context() as patch:
-            patch.setattr(trial.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
-            keys.append(KIND.cached(spec))
+            patch.setattr(cache.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
+            keys.append(place_of(spec))
     monkeypatch.setattr(characters, "load_text", lambda name, sha256: type("Corpus", (), {"sha256": "other"}))
-    assert len({*keys, KIND.cached(spec)}) == len(keys) + 1
+    assert len({*keys, place_of(spec)}) == len(keys) + 1
 
 
 def test_what_the_user_can_mend_stops_the_study(spec, monkeypatch):
     """Another exception is a trial's status (``test_run``)."""
-    monkeypatch.setattr(characters, "windows_of", Mock(side_effect=DataError("no data")))
+    monkeypatch.setattr(characters, "text_of", Mock(side_effect=DataError("no data")))
     with pytest.raises(DataError, match="no data"):
-        train_afresh(spec)
+        tiny.afresh(spec)
 
 
 def test_a_record(toy):
     """The documented keys first; averages are the means of what it lists; every pair once, with the metrics of the two
     prediction tensors on the same frozen windows; it survives its file; it says when, with which code, versions and
     machine, and on which data it was made."""
-    one, record = arm(toy, "charlm", "relu"), tiny.relu(toy)
+    one, record = tiny.arm(toy), tiny.relu(toy)
     assert list(record)[: len(KEYS)] == KEYS
     assert store.load(store.path_of("toy", one.id)) == {**record, "checksum": store.checksum(record)}
-    assert (record["arm"], record["config"]) == (one.id, json.loads(json.dumps(one.config)))
+    assert (record["arm"], record["config"]) == (one.id, json.loads(json.dumps(dict(one.config))))
     trials, pairs = record["trials"], record["reproducibility_metrics"]
     assert [p["between"] for p in pairs] == [["42", "43"], ["42", "44"], ["43", "44"]]
     means = {**pd.DataFrame([t["final"] for t in trials]).mean(), **pd.DataFrame(pairs).mean(numeric_only=True)}
@@ -125,8 +135,8 @@ def test_a_record(toy):
     assert [entry["iteration"] for entry in trials[0]["history"]] == [0, 2, 4]
     assert trials[0]["final"] == trials[0]["history"][-1]
     assert set(trials[0]["seconds"]) == {"training", "evaluation"}
-    p, q = (KIND.tensors(one.trials[i])["probabilities"] for i in (0, 2))
-    corpus, _, frozen = characters.windows_of(one.trials[0])
+    p, q = (tensors_of(one.trials[i])["predictions/5"] for i in (0, 2))
+    corpus, frozen = characters.text_of(one.trials[0])[0], characters.compared_on(one.trials[0], 5)
     rows = {
         name: getattr(metrics, name)(p, q) for name in ("total_variation", "relative_pd", "churn", "jensen_shannon")
     }
@@ -161,8 +171,8 @@ def test_a_diverged_trial_shows_and_is_left_out_of_means(toy):
 
 
 def test_run_experiment(toy, training):
-    """A dictionary does as well as Params, a recorded arm is not trained again, and more than one arm is refused before
-    training."""
+    """A dictionary does as well as CharacterStudy, a recorded arm is not trained again, and more than one arm is
+    refused before training."""
     for more in ({"varies": ["init", "order"]}, {"scale": ["lite", "quick"]}):
         with pytest.raises(BadInput, match="one experiment is one arm"):
             tiny.relu(more)
@@ -199,13 +209,12 @@ def test_weights_of_another_processor(toy, caplog, monkeypatch):
     """A record of another kind of processor is refused before any training, unless asked for anyway; weights that the
     study keeps are taken at once. Both say that they are not the recorded ones; a file that holds others is refused."""
     record = tiny.relu(toy)
-    task, file = (one := trial_of(record, "42")).task, one.weights
-    kept = checkpoint.read_tensors(KIND.cached(task))[0]
+    kept, file = tensors_of((one := trial_of(record, "42")).trial), one.weights
     shutil.rmtree(paths.cache())
     record["trials"][0]["weights_sha256"] = "0" * 64
     record["provenance"]["machine"] = record["provenance"]["machine"] | {"processor": "Pentium", "generation": None}
     with monkeypatch.context() as patch:
-        patch.setattr(characters, "train", lambda *_, **__: pytest.fail("trained"))
+        patch.setattr(loop, "train", lambda *_, **__: pytest.fail("trained"))
         with pytest.raises(RecordError, match=r"trial 42 was trained on Pentium .*about \d+ s to train .*--anyway"):
             load_model(record)
     first = load_model(record, anyway=True)
@@ -239,20 +248,18 @@ def test_committed_weights_are_those_that_they_name(committed):
 
 
 def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):
-    """Each variant of a stream has another seed for it alone; a nudge at a step leaves all before it, and its snapshot
+    """Each change of a stream has another seed for it alone; a nudge at a step leaves all before it, and its snapshot
     there; the record compares them with the unchanged run along the way too, weights included."""
     changes = ("nudge", "nudge-2", "init", "order", "dropout", "all")
     one = toy.replace(trials=1, noise_floor=False, activation="gelu")
     settings = one.replace(snapshots=(1, 2), follow=True, perturbations=changes)
-    plain, perturbed = arms_of(settings)[0], arms_of(settings)[-1]
-    assert KIND.cached(plain.trials[0]) == KIND.cached(perturbed.trials[0]), "the unchanged run is trained once"
+    plain, perturbed = plan(settings)[0], plan(settings)[-1]
+    assert place_of(plain.trials[0]) == place_of(perturbed.trials[0]), "the unchanged run is trained once"
     streams = ("init", "order", "dropout")
     for spec in perturbed.trials:
         changed = {stream for stream in streams if spec.seed_of(stream) != spec.seed}
-        assert changed == (
-            {spec.variant} if spec.variant in streams else {*streams} if spec.variant == "all" else set()
-        )
-    record = trial.record_of(kind_of(perturbed), perturbed, [run_trial(spec) for spec in perturbed.trials])
+        assert changed == ({spec.change} if spec.change in streams else {*streams} if spec.change == "all" else set())
+    record = record_of(perturbed, [tiny.cached(spec, snapshots=(1, 2)) for spec in perturbed.trials])
     ends = {pair["between"][1]: pair for pair in record["reproducibility_metrics"]}
     assert set(ends) == {f"42-{name}" for name in changes}
     assert all(pair["weight_distance"] > 0 for pair in ends.values())

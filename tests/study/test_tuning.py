@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from actlab.study.params.plan import Tuning
+from actlab.study.plan import Tuning
 from actlab.study.tuning import step
 
 RULE = Tuning(rates=[0.001, 0.002, 0.004], seeds=[900, 901])

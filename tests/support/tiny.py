@@ -13,10 +13,12 @@ from actlab.models import MODELS, ModelConfig, build_model
 from actlab.models.ffn import FFN
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.optimizers.steps import step
-from actlab.study.kinds import kind_of
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.images import MnistParams, programs_of
-from actlab.study.run import run_experiment
+from actlab.study.cache import run_task, train_afresh
+from actlab.study.images import ImageStudy
+from actlab.study.kinds import plan
+from actlab.study.run import run_experiment, tasks_of
+from actlab.study.tokens import TokenStudy
+from actlab.study.trial import Measures, Task
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
@@ -56,6 +58,26 @@ def typed(*words):
     except SystemExit as stop:
         return int(stop.code or 0)
     return 0
+
+
+def arm(settings, model="charlm", activation="relu"):
+    """The first arm of a study of one model under one activation."""
+    return plan(settings.replace(model=model, activation=activation))[0]
+
+
+def task(trial, **asked):
+    """What trains a trial alone, with predictions on five windows."""
+    return Task((trial,), Measures(**{"prediction_windows": 5} | asked))
+
+
+def cached(trial, **asked):
+    """What a trial leaves, trained or from the cache."""
+    return run_task(task(trial, **asked))[0]
+
+
+def afresh(trial, **asked):
+    """(results, tensors) of a trial that is trained afresh."""
+    return train_afresh(task(trial, **asked))[0]
 
 
 def relu(settings):
@@ -126,9 +148,9 @@ def tasks(toy, monkeypatch):
     params = {f"{model} {activation}": toy.replace(model=model, activation=activation) for model, activation in cells}
     params["as published"] = toy.replace(protocol="as_published", model="convlm", activation="swiglu")
     small = {"optimizer": ("soap",), "iterations": 2, "evaluate_every": 1, "batch_size": 2, "validation_windows": 4}
-    params["ablation"] = AblationParams(**small)
-    found = {name: kind_of(one).plan(one)[0].trials[0] for name, one in params.items()}
-    return found | {"images": programs_of(MnistParams(trials=1, batch_size=(64,)))[0]}
+    params["ablation"] = TokenStudy(**small)
+    params["images"] = ImageStudy(trials=1, batch_size=(64,))
+    return {name: tasks_of(plan(one))[0] for name, one in params.items()}
 
 
 def stepped(optimizer, loss, take=step):

@@ -26,8 +26,7 @@ import tiny
 from actlab.data.text import TEXTS
 from actlab.models import SCALES
 from actlab.study import provenance, run  # noqa: F401  # run: loaded before the fork
-from actlab.study.kinds import characters
-from actlab.trainers import checkpoint
+from actlab.trainers import checkpoint, loop
 
 
 def note(word, path, iteration):
@@ -44,7 +43,7 @@ def shrink():
 
 def listen():
     """Training and checkpoints leave lines in the diary."""
-    train, save, load = characters.train, checkpoint.save, checkpoint.load
+    train, save, load = loop.train, checkpoint.save, checkpoint.load
 
     def noted_train(*args, **kwargs):
         note("train", kwargs["saved_at"], 0)
@@ -60,7 +59,7 @@ def listen():
         note("resumed", path, progress["iteration"])
         return progress
 
-    characters.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load
+    loop.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load
 
 
 def trouble():
@@ -104,7 +103,7 @@ def serve():
 
 
 shrink()
-if characters.train.__module__ == "actlab.trainers.loop":  # a worker loads this file as its main module and a preload
+if loop.train.__module__ == "actlab.trainers.loop":  # a worker loads this file as its main module and a preload
     listen()
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background ignores it

@@ -28,7 +28,7 @@ def report(
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     from actlab import report as reports
-    from actlab.study.params.overrides import listed
+    from actlab.study.overrides import listed
 
     loaded = reports.load(study, listed(model), listed(activation), reference)
     for path in reports.write(loaded, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
@@ -116,7 +116,7 @@ def remove_study(study: Study, yes: Yes = False) -> None:
 def rename_study(study: Study, name: Annotated[str, Argument(help="Its new name.")], yes: Yes = False) -> None:
     """Rename a study of yours, in its records too."""
     from actlab.records.rename import own_files, rename
-    from actlab.study.params.field_types import folder
+    from actlab.study.fields import folder
 
     folder(name)
     files = own_files(study)

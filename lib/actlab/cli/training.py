@@ -48,10 +48,10 @@ def run(
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
         from actlab.records import store
+        from actlab.study import overrides
         from actlab.study import run as study
-        from actlab.study.params import overrides
         from actlab.study.progress import StudyDisplay, tracked, why
-        from actlab.study.write_record import failure_of
+        from actlab.study.record import failure_of
 
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}

@@ -19,10 +19,11 @@ from actlab.files import escaped
 from actlab.models import MODELS
 from actlab.study import activation_curves as curves
 from actlab.study import sampling
-from actlab.study.arms import TrialSpec, arm
-from actlab.study.kinds.characters import Characters, windows_of
-from actlab.study.params.language import Params
-from actlab.study.trial import run_trial
+from actlab.study.cache import run_task, tensors_of
+from actlab.study.character_study import CharacterStudy
+from actlab.study.character_trial import CharacterTrial
+from actlab.study.characters import compared_on, plan, trained
+from actlab.study.trial import Measures, Task
 
 SEEN = {" ": "␣", "\n": "⏎\n"}
 EVERY = 2.0
@@ -34,7 +35,7 @@ MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Menus of model and activation beside other controls, and what is shown below them."""
 
-    def __init__(self, params: Params, activation: str, controls: list[Any], below: list[Any]) -> None:
+    def __init__(self, params: CharacterStudy, activation: str, controls: list[Any], below: list[Any]) -> None:
         self.params = params
         self.model = widgets.Dropdown(options=list(MODELS), value="charlm", description="model")
         self.activation = widgets.Dropdown(options=list(ACTIVATIONS), value=activation, description="activation")
@@ -48,16 +49,16 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         pictures = [child.value for child in self.children if isinstance(child, widgets.HTML)]
         return {**super()._repr_mimebundle_(**kwargs), "text/html": "".join(pictures) or WORDS["said"]["live"]}
 
-    def spec(self, seed: int) -> TrialSpec:
+    def spec(self, seed: int) -> CharacterTrial:
         """The chosen trial."""
-        model, activation = self.model.value, self.activation.value
-        return arm(self.params.replace(seed=seed, trials=1), model, activation).trials[0]
+        own = {"model": self.model.value, "activation": self.activation.value, "seed": seed, "trials": 1}
+        return plan(self.params.replace(**own))[0].trials[0]
 
 
 class Laboratory(Panel):
     """Move beta, change model or activation: function, slope, and what flows through a fresh model on real text."""
 
-    def __init__(self, params: Params) -> None:
+    def __init__(self, params: CharacterStudy) -> None:
         self.beta = widgets.FloatSlider(
             value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False
         )
@@ -105,11 +106,11 @@ class TrainOne(Panel):
     """Train one trial in the background, watch its loss, stop it; a stopped one goes on where its last evaluation left
     it."""
 
-    def __init__(self, params: Params) -> None:
+    def __init__(self, params: CharacterStudy) -> None:
         self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=LIMITS["seed"], description="seed")
         self.start = widgets.Button(description="Train one now", button_style="primary")
         self.stop = widgets.Button(description="Stop", disabled=True)
-        self.bar = widgets.IntProgress(max=params.iterations, description="iterations")
+        self.bar = widgets.IntProgress(max=params.levels("iterations")[0], description="iterations")
         self.words, self.picture = widgets.HTML(), widgets.HTML()
         self.runs: dict[tuple[str, str], list[tuple[int, float]]] = {}
         self._asked = threading.Event()
@@ -125,7 +126,7 @@ class TrainOne(Panel):
         self.thread = threading.Thread(target=self._run, args=(self.spec(self.seed.value),), daemon=True)
         self.thread.start()
 
-    def _run(self, spec: TrialSpec) -> None:
+    def _run(self, spec: CharacterTrial) -> None:
         label = f"{spec.model}, {spec.activation}, seed {spec.seed}"
         points: list[tuple[int, float]] = []
         drawn = time.monotonic()
@@ -135,7 +136,7 @@ class TrainOne(Panel):
             points.append((iteration, loss))
             self.runs["", label] = points
             self.bar.value = iteration
-            self.words.value = f"{label}: iteration {iteration} of {spec.recipe.iterations}, loss {loss:.3f} nats"
+            self.words.value = f"{label}: iteration {iteration} of {spec.iterations}, loss {loss:.3f} nats"
             if time.monotonic() - drawn > EVERY:
                 self._draw()
                 drawn = time.monotonic()
@@ -145,7 +146,7 @@ class TrainOne(Panel):
                 )
 
         try:
-            result = run_trial(spec, watch)
+            (result,) = run_task(Task((spec,), Measures(prediction_windows=self.params.prediction_windows)), watch)
             ended = result.get("traceback", "").strip().rpartition("\n")[2]
             evaluated = [(one["iteration"], one["train_loss"]) for one in result.get("history", ())]
             if evaluated and not points:  # it came from the cache: no step was watched
@@ -153,7 +154,7 @@ class TrainOne(Panel):
             if "final" in result:
                 ended = f"validation loss {result['final']['val_loss']:.3f} nats"
             self.words.value = escaped(f"{label}: {result['status']}, {ended}")
-            self.bar.value = spec.recipe.iterations
+            self.bar.value = spec.iterations
         except ActlabError as error:
             self.words.value = escaped(error)
         finally:
@@ -172,7 +173,7 @@ class SideBySide(Panel):
     """Two trials of one arm: what they read in the same text, and what they write after the same prompt with the same
     draws."""
 
-    def __init__(self, params: Params) -> None:
+    def __init__(self, params: CharacterStudy) -> None:
         self.prompt = widgets.Text(value="The ", description="prompt")
         self.start = widgets.Button(
             description="Train both and compare",
@@ -197,10 +198,10 @@ class SideBySide(Panel):
         specs = [self.spec(self.params.seed + i) for i in range(2)]
         for spec in specs:
             self.out.value = f"seed {spec.seed} is being trained"
-            run_trial(spec)
-        kind, seeds = Characters(), [f"seed {spec.seed}" for spec in specs]
-        models = [kind.trained(spec, kind.tensors(spec)) for spec in specs]
-        corpus, window = load_text(self.params.dataset), windows_of(specs[0])[2].inputs[0]
+            run_task(Task((spec,), Measures(prediction_windows=self.params.prediction_windows)))
+        seeds = [f"seed {spec.seed}" for spec in specs]
+        models = [trained(spec, tensors_of(spec)) for spec in specs]
+        corpus, window = load_text(specs[0].dataset), compared_on(specs[0], self.params.prediction_windows).inputs[0]
         read = [sampling.reading(model, corpus, window) for model in models]
         written = [sampling.sample(model, corpus, self.prompt.value) for model in models]
         return (

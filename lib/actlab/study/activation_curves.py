@@ -10,12 +10,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
-from actlab.study.arms import TrialSpec
-from actlab.study.kinds import kind_of
-from actlab.study.kinds.characters import windows_of
+from actlab.study.character_trial import CharacterTrial
+from actlab.study.characters import compared_on, network
 
 Array = NDArray[np.float64]
 Curve = tuple[Array, Array, Array]
+WINDOWS = 256
+"""Of the validation text, evenly spread, of which the first are looked at."""
 ADJUSTABLE = tuple(name for name in ACTIVATIONS if isinstance(get_activation(name), SmeLU | Swish))
 """Activations with a beta that can be moved."""
 
@@ -64,9 +65,9 @@ class Flow:
         return float((self.gradients == 0).mean())
 
 
-def flow(spec: TrialSpec, beta: float | None = None, windows: int = 8) -> Flow:
+def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> Flow:
     """Pre-activations and their gradients in a trial's fresh model, on validation text; dropout off."""
-    frozen, model = windows_of(spec)[2], kind_of(spec).model(spec)
+    frozen, model = compared_on(trial, WINDOWS), network(trial)
     set_beta(model, beta).eval()
     seen: list[Tensor] = []
 
@@ -75,11 +76,11 @@ def flow(spec: TrialSpec, beta: float | None = None, windows: int = 8) -> Flow:
         seen.append(given[0])
 
     for module in model.modules():
-        if type(module) is type(get_activation(spec.activation)):
+        if type(module) is type(get_activation(trial.activation)):
             module.register_forward_pre_hook(keep)
     logits = model(frozen.inputs[:windows])
     F.cross_entropy(logits.flatten(0, 1), frozen.targets[:windows].flatten()).backward()  # type: ignore[no-untyped-call]
-    gated = ACTIVATIONS[spec.activation].gated
+    gated = ACTIVATIONS[trial.activation].gated
 
     def joined(tensors: Iterable[Tensor]) -> Array:
         return torch.cat([(t.chunk(2, dim=-1)[0] if gated else t).flatten() for t in tensors]).double().numpy()

@@ -2,12 +2,13 @@
 study's folder `weights`, or trained again."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import torch
+from torch import Tensor
 
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
@@ -15,10 +16,12 @@ from actlab.plugins import find_part
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.kinds import kind_of
-from actlab.study.kinds.kind import Kind, Report, Results
+from actlab.study.cache import Report, place_of, run_task, tensors_of
+from actlab.study.characters import with_weights
+from actlab.study.kinds import check_trains, kind_of, load
 from actlab.study.progress import why
-from actlab.study.trial import run_trial
+from actlab.study.record import seconds_of
+from actlab.study.trial import Measures, Results, Task, Trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 
@@ -47,15 +50,20 @@ class RecordedTrial:
         """In messages."""
         return f"{self.id} trial {self.label}"
 
-    @property
-    def kind(self) -> Kind:
-        """Of its study."""
-        return kind_of(self.record)
-
     @cached_property
-    def task(self) -> Any:
+    def trial(self) -> Trial:
+        """As it was planned."""
+        return load(self.record, self.label)
+
+    @property
+    def task(self) -> Task[Trial]:
         """What trains it alone."""
-        return self.kind.task_of(self.record, self.label)
+        return Task((self.trial,), Measures(prediction_windows=self.windows))
+
+    @property
+    def windows(self) -> int:
+        """On how many frozen windows predictions are compared; 0: on none."""
+        return int(self.record["config"].get("prediction_windows", 0))
 
     @property
     def results(self) -> Results:
@@ -65,8 +73,7 @@ class RecordedTrial:
     @property
     def seconds(self) -> float:
         """What it took; a network of the image sweep: its share of the program."""
-        spent = self.results.get("seconds", 0.0)
-        return sum(spent.values()) if isinstance(spent, dict) else spent
+        return seconds_of(self.results)
 
     @property
     def weights(self) -> Path:
@@ -100,7 +107,7 @@ class RecordedTrial:
     def check_data(self) -> None:
         """``RecordError`` where the record was made on other data than is here."""
         data = self.record["provenance"]["data"]
-        for name, value in self.kind.data(self.task).items():
+        for name, value in kind_of(self.trial).data(self.trial, self.windows).items():
             if name in HASHES and data.get(name) != value:
                 raise RecordError(
                     f"{self.id} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
@@ -110,7 +117,7 @@ class RecordedTrial:
 def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTrial:
     """One trial of a record, the first unless a label or seed names another; ``BadInput`` lists the labels if it has
     none of that name, ``RecordError``: it has no trials."""
-    kind_of(record)
+    check_trains(record)
     labels = [trial["label"] for trial in record["trials"]]
     label = labels[0] if label is None else str(label)
     if label not in labels:
@@ -144,32 +151,37 @@ def load_model(record: Path | str | store.Record, seed: int | str | None = None,
 def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None = None) -> tuple[LanguageModel, str]:
     """As ``load_model``; a note whose weights these are, where they are not the recorded ones, bit for bit. ``report``
     hears of a training."""
-    record, kind, recorded, name = trial.record, trial.kind, trial.results, trial.name
-    if kind.name == "mnist":
+    record, recorded, name = trial.record, trial.results, trial.name
+    if record["kind"] == "mnist":
         raise BadInput(f"{trial.id}: a record of kind {record['kind']!r} keeps no weights")
     if recorded["status"] != "done":
         raise BadInput(f"{name} is {recorded['status']}: it left no model")
     trial.check_data()
-    task, wanted = trial.task, recorded["weights_sha256"]
-    origin = record["provenance"] if kind.cached(task, record["provenance"]).exists() else None
+    wanted = recorded["weights_sha256"]
+    origin = record["provenance"] if place_of(trial.trial, record["provenance"]).exists() else None
     if origin is None and trial.weights.exists():
         tensors, about = checkpoint.read_tensors(trial.weights)
-        if weights_sha256(model := kind.trained(task, tensors)) != about["weights_sha256"]:
+        if weights_sha256(model := model_of(trial.trial, tensors)) != about["weights_sha256"]:
             raise RecordError(f"{trial.weights} does not hold the weights that it names")
         return model, "" if about["weights_sha256"] == wanted else f"{name}: {about['note']}"
     if origin is None:
         trial.check_here()
         if not anyway and (other := trial.other_processor()):
             raise RecordError(f"{name} {other}; it takes about {trial.seconds:.0f} s to train again: {WAY_OUT}")
-        if failed := why(run_trial(task, report)):
+        if failed := why(run_task(trial.task, report)[0]):
             raise RecordError(f"trained again it failed: {failed}")
-    model = kind.trained(task, kind.tensors(task, origin=origin))
+    model = model_of(trial.trial, tensors_of(trial.trial, origin=origin))
     if (now := weights_sha256(model)) == wanted:
         return model, ""
     warning = f"{name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
     if anyway:
         return model, warning
     raise RecordError(f"{warning}; `actlab replay` tells what differs: machine, versions or the code that trains")
+
+
+def model_of(trial: Trial, tensors: Mapping[str, Tensor]) -> LanguageModel:
+    """A trial's model in evaluation mode, with the weights among these tensors."""
+    return with_weights(kind_of(trial).network(trial), tensors)
 
 
 WAY_OUT = "--anyway (load_model(..., anyway=True)) does so and marks the result"

@@ -12,13 +12,13 @@ from actlab.records.settings import differing
 from actlab.study.workers.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
-    from actlab.study.params.yaml_file import StudyParams
+    from actlab.study.study import Study
 
 WHERE = "the notebook's parameters"
 HEADING = "# Parameters"
 """First line of the cell that papermill injects."""
 
-P = TypeVar("P", bound="StudyParams")
+P = TypeVar("P", bound="Study")
 
 
 def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mapping[str, type] | None = None) -> P:
@@ -35,14 +35,13 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
     """
     if namespace.get("train_missing") is True and namespace.get("workers") != 1:
         start_fork_server()  # it loads its libraries while this process loads its own
-    from actlab.study.kinds import kind_of
-    from actlab.study.params.language import Params
+    from actlab.study.character_study import CharacterStudy
 
-    declared: type[Any] = cls or Params
+    declared: type[Any] = cls or CharacterStudy
     given(namespace, [*declared.model_fields, "kind"], **extra or {})
     values = {name: value for name in declared.model_fields if (value := namespace.get(name)) is not None}
     params: P = declared.parse(values, WHERE)
-    own = kind_of(params).name
+    own = params.kind
     if (kind := namespace.get("kind") or own) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
     return params
@@ -61,7 +60,7 @@ def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared
     for name, wanted in declared.items():
         value = namespace.get(name)
         if wanted is list and isinstance(value, str):
-            from actlab.study.params.field_types import as_list
+            from actlab.study.fields import as_list
 
             value = namespace[name] = [*as_list(value)]
         if type(value) not in ((float, int) if wanted is float else (wanted,)):

@@ -93,7 +93,7 @@ class StudyDisplay:
             self.progress.update(self.whole, total=self.total, visible=True)
             self.console.print(f"{event.total - event.cached} trials to train, {event.cached} cached")
         elif event.kind == "progress":
-            steps = event.trial.recipe.iterations
+            steps = event.trial.length
             if key not in self.running:
                 self.running[key] = self.progress.add_task(f"  {name}", total=steps, note="")
             self.progress.update(self.running[key], completed=event.iteration, note=f"loss {event.loss:.3f}")

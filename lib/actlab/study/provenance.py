@@ -13,8 +13,11 @@ import torch
 
 from actlab import paths
 
-TRIALS = tuple(f"study/{name}.py" for name in ("kinds/characters", "kinds/ablation", "kinds/shards", "kinds/images"))
-CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers", "study/defects.py", *TRIALS)
+TRIALS = ("character_trial", "characters", "twins", "tokens", "shards", "images", "defects")
+CODE_OF_A_TRIAL = (
+    *("activations.py", "models", "optimizers", "data", "trainers"),
+    *(f"study/{name}.py" for name in TRIALS),
+)
 """The part of the package that decides a trial's bits, from its specification to its weights: a cached trial of other
 code is not used. A test runs a trial of each kind and names whatever else takes part."""
 
@@ -23,18 +26,17 @@ TRAINING = 1
 
 
 class Bare(ast.NodeTransformer):
-    """Takes away what decides nothing: docstrings, other bare constants, imports."""
+    """Takes away what decides nothing: docstrings and other bare constants. Imports stay: another function under the
+    same name decides much."""
 
     def visit(self, node: ast.AST) -> Any:  # noqa: D102
-        nothing = isinstance(node, ast.Import | ast.ImportFrom) or (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        )
+        nothing = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         return None if nothing else super().visit(node)
 
 
 def code_sha256(*parts: str) -> str:
     """Of the named files and folders of the package (all of it where none is named): their syntax trees without
-    docstrings, comments, imports and file names, statement by statement, so that words and moves change no hash;
+    docstrings, comments and file names, statement by statement, so that words change no hash;
     checksums of data by their bytes."""
     package = Path(__file__).resolve().parents[1]
     roots = [package / part for part in parts] or [package]

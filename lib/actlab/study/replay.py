@@ -19,14 +19,15 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
-from actlab.study.kinds.kind import Report
-from actlab.study.load_model import RecordedTrial
+from actlab.study.cache import Report, place_of, train_afresh
+from actlab.study.kinds import kind_of
+from actlab.study.load_model import RecordedTrial, model_of
 from actlab.study.progress import Event, Watch, why
-from actlab.study.trial import train_afresh
+from actlab.study.record import bits_of, differing
 from actlab.study.workers.pool import run_tasks
-from actlab.study.write_record import bits_of, differing
 from actlab.trainers import checkpoint
 from actlab.trainers.evaluation import predict
+from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows
 
 SAME = ("model", "activation", "scale", "dataset", "gated_width", "protocol", "recipe")
@@ -106,11 +107,11 @@ def replay_all(
     if trials:
         watch(Event("start", trials[0], total=len(trials)))
     for trial, outcome in run_tasks(
-        replay, trials, workers, lambda trial, *told: watch(Event("progress", trial, trial.task, *told))
+        replay, trials, workers, lambda trial, *told: watch(Event("progress", trial, trial.trial, *told))
     ):
         if keeps and outcome.record is not None:
             keep(outcome.record)
-        watch(Event("trial", trial, trial.task))
+        watch(Event("trial", trial, trial.trial))
         yield outcome
 
 
@@ -125,12 +126,10 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     since, record, before = time.perf_counter(), trial.record, trial.results
     try:
         trial.check_here()
-        after, tensors = train_afresh(trial.task, report)
+        ((after, tensors),) = train_afresh(trial.task, report)
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
-    if "trials" in after:
-        (after,) = after["trials"].values()
     differs, changed = differing(before, after), _changed(record)
     failed = after["status"] == "failed"
     outcome: store.Record = {
@@ -165,17 +164,18 @@ def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | No
     """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
     on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
     the cache any more."""
-    kind, task = trial.kind, trial.task
-    path = kind.cached(task, trial.record["provenance"])
+    own = trial.trial
+    path = place_of(own, trial.record["provenance"])
     if not tensors or not path.exists():
         return None
     kept, ended = checkpoint.read_tensors(path, nameless=True)
     if ended["weights_sha256"] != trial.results["weights_sha256"]:
         return None
-    models = [kind.trained(task, own).to(task.recipe.device) for own in (kept, tensors)]
-    windows, rows = kind.compared_on(task), []
+    models = [model_of(own, each).to(own.place) for each in (kept, tensors)]
+    recipe = BaseRecipe(iterations=0, evaluate_every=1, device=own.place)
+    windows, rows = kind_of(own).compared_on(own, trial.windows), []
     for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
-        rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), task.recipe) for net in models)))
+        rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), recipe) for net in models)))
     return torch.cat(rows).double().mean().item()
 
 

@@ -2,9 +2,8 @@
 rest is trained."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +13,25 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import provenance
-from actlab.study.kinds import KINDS, kind_of
-from actlab.study.kinds.kind import Kind, Results
-from actlab.study.params.language import Params
-from actlab.study.params.overrides import overridden
-from actlab.study.params.yaml_file import StudyParams, read_mapping
+from actlab.study.cache import cached, run_task
+from actlab.study.kinds import kind_named, kind_of, plan
+from actlab.study.overrides import overridden
 from actlab.study.progress import Event, Watch
-from actlab.study.trial import record_of, run_trial
+from actlab.study.record import check_growth, earlier, finish, record_of, recorded
+from actlab.study.study import Study, read_mapping
+from actlab.study.trial import Arm, Results, Task, Trial, together
 from actlab.study.workers.pool import run_tasks
-from actlab.study.write_record import check_growth, earlier, finish, recorded
-
-Tasks = Mapping[Any, Sequence[Any]]
-"""Arm -> what has to be trained for it."""
 
 
 @dataclass(frozen=True)
 class StudyRecords:
     """The records of a study by its arms, in their order."""
 
-    found: dict[Any, store.Record | None]
+    found: dict[Arm[Trial], store.Record | None]
     """``None`` where an arm has none."""
 
     @property
-    def arms(self) -> list[Any]:
+    def arms(self) -> list[Arm[Trial]]:
         """All of them."""
         return [*self.found]
 
@@ -46,19 +41,19 @@ class StudyRecords:
         return [record for record in self.found.values() if record is not None]
 
     @property
-    def missing(self) -> list[Any]:
+    def missing(self) -> list[Arm[Trial]]:
         """The arms without a record."""
         return [arm for arm, record in self.found.items() if record is None]
 
     @property
-    def failed(self) -> list[tuple[Any, dict[str, Any]]]:
+    def failed(self) -> list[tuple[Arm[Trial], Results]]:
         """Arms and those of their trials that raised, with the results that say so."""
         arms = self.found.items()
         return [(arm, t) for arm, record in arms if record for t in record["trials"] if t["status"] == "failed"]
 
 
-def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> StudyParams:
-    """Checked parameters from a YAML file, of the kind that it names (``repro`` where it is silent).
+def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:
+    """A study from a YAML file, of the kind that it names (``repro`` where it is silent), checked.
 
     Args:
         path: of the file.
@@ -69,21 +64,30 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
-    params = KINDS.find(str(values.pop("kind", "repro")), where).params
+    kind: type[Study] = kind_named(str(values.pop("kind", "repro")), where).Study
     if "study" not in values:
         if not values.get("plugins"):  # what else is wrong is said first, but no plug-in runs for it
-            params.parse(values, where)
+            kind.parse(values, where)
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
-    return params.parse(values, where)
+    return kind.parse(values, where)
 
 
-def load(params: StudyParams) -> StudyRecords:
+def load(study: Study) -> StudyRecords:
     """What is recorded of a study; trains nothing."""
-    return StudyRecords({arm: recorded(arm) for arm in kind_of(params).plan(params)})
+    return StudyRecords({arm: recorded(arm) for arm in plan(study)})
+
+
+def tasks_of(arms: Sequence[Arm[Trial]]) -> list[Task[Trial]]:
+    """What trains for some arms of one study: each trial once, whichever of them share it."""
+    asked = together(arms)
+    if not asked:
+        return []
+    groups = kind_of(arms[0].trials[0]).tasks([*asked])
+    return [Task(group, asked[group[0]]) for group in groups]
 
 
 def run(
-    params: StudyParams,
+    study: Study,
     workers: int = 1,
     watch: Watch = lambda event: None,
     scheduler: str = "",
@@ -96,7 +100,7 @@ def run(
     missing.
 
     Args:
-        params: of any kind of study.
+        study: of any kind.
         workers: processes, each on one thread; 1 runs in this process, and where there are GPUs, each trains on one of
             them. The results are the same bits.
         watch: called with every ``Event``, in this process.
@@ -107,76 +111,75 @@ def run(
         BadInput: it cannot be trained as asked; nothing was.
     """
     provenance.code()  # before anything can change the files that this process has loaded
-    kind, study = kind_of(params), load(params)
+    found = load(study)
     if not scheduler:
-        _check_devices({kind.device(arm.trials[0]) for arm in study.missing})
-    if study.missing and not into_recorded:
-        _check_committed(params.study, study.missing)
-    if note := kind.prepare(params, study.missing):
-        watch(Event("note", study.missing[0], note=note))
+        _check_devices({arm.trials[0].place for arm in found.missing})
+    if found.missing and not into_recorded:
+        _check_committed(study.study, found.missing)
+    if note := kind_named(study.kind).prepare(study, found.missing):
+        watch(Event("note", found.missing[0], note=note))
     while True:
-        records = dict(study.found)
-        needs = kind.tasks(params, study.missing)
-        trained = _train(kind, needs, workers, watch, scheduler)
-        for arm, record in chain(records.items(), _complete(kind, needs, trained)):
+        records = dict(found.found)
+        for arm, record in found.found.items():
             if record is not None:
-                records[arm] = record
                 watch(Event("arm", arm, record=record))
-        done, study = StudyRecords(records), load(params)
-        if done.failed or not study.missing:
-            return done if done.failed else study
+        for arm, record in _trained(found.missing, workers, watch, scheduler):
+            records[arm] = record
+            watch(Event("arm", arm, record=record))
+        done, found = StudyRecords(records), load(study)
+        if done.failed or not found.missing:
+            return done if done.failed else found
 
 
-def _complete(kind: Kind, needs: Tasks, trained: Iterable[tuple[Any, Results]]) -> Iterator[tuple[Any, store.Record]]:
-    """Arms and their new records, each when the last task that it needs has been trained."""
-    before = {arm: earlier(arm) for arm in needs}
-    ended: dict[Any, Results] = {}
-    for task, results in trained:
-        ended[task] = results
-        for arm in [arm for arm in needs if task in needs[arm]]:
-            for trial in kind.own(arm, task, results):
-                check_growth(arm, trial, before[arm])
-            if ended.keys() >= set(needs[arm]):
-                trials = [trial for one in dict.fromkeys(needs[arm]) for trial in kind.own(arm, one, ended[one])]
-                yield arm, finish(arm, record_of(kind, arm, trials))
-
-
-def _train(kind: Kind, needs: Tasks, workers: int, tell: Watch, scheduler: str) -> Iterator[tuple[Any, Results]]:
-    """Train what the arms need, each task once; tasks and their results as they end."""
-    owner = {task: arm for arm in reversed(needs) for task in needs[arm]}
-    tasks = list(dict.fromkeys(chain(*needs.values())))
+def _trained(
+    arms: Sequence[Arm[Trial]], workers: int, watch: Watch, scheduler: str
+) -> Iterator[tuple[Arm[Trial], store.Record]]:
+    """Train what the arms need; arms and their new records, each when its last trial has ended."""
+    tasks = tasks_of(arms)
     if not tasks:
         return
-    first = owner[tasks[0]]
-    there = {task for task in tasks if kind.cached(task).exists()}
-    tell(Event("start", first, total=sum(map(kind.size, tasks)), cached=sum(map(kind.size, there))))
+    before = {arm: earlier(arm) for arm in arms}
+    owner = {trial: arm for arm in reversed(arms) for trial in arm.trials}
+    there = {task for task in tasks if cached(task) is not None}
+    total, already = (sum(len(task.trials) for task in some) for some in (tasks, there))
+    watch(Event("start", arms[0], total=total, cached=already))
+    ended: dict[Trial, Results] = {}
+    waiting = dict.fromkeys(arms)
     for task, results in run_tasks(
-        run_trial,
+        run_task,
         tasks,
         workers,
-        lambda task, *told: tell(Event("progress", owner[task], task, *told)),
+        lambda task, *told: watch(Event("progress", owner[task.first], task.first, *told)),
         scheduler=scheduler,
-        gpu=any(kind.device(task) != "cpu" for task in tasks),
+        gpu=any(task.first.place != "cpu" for task in tasks),
     ):
-        for result in (results, *[None] * (kind.size(task) - 1)):  # an event for each trial of a program
-            tell(Event("trial", owner[task], task, result=result, cached=int(task in there)))
-        yield task, results
+        now = set(task.trials)
+        for trial, left in zip(task.trials, results, strict=True):
+            ended[trial] = left
+            watch(Event("trial", owner[trial], trial, result=left, cached=int(task in there)))
+        for arm in [arm for arm in waiting if any(trial in ended for trial in arm.trials)]:
+            for trial in arm.trials:
+                if trial in now:
+                    check_growth(arm, ended[trial], before[arm])
+            if all(trial in ended for trial in arm.trials):
+                del waiting[arm]
+                yield arm, finish(arm, record_of(arm, [ended[trial] for trial in arm.trials]))
 
 
-def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> list[store.Record]:
+def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Record]:
     """A study's records for a notebook: trained where they are missing, or only loaded. ``workers`` = 0 takes one
     process a core.
 
     Raises:
         BadInput: there is no record of any arm.
     """
-    found = run(params, workers or os.cpu_count() or 1) if train_missing else load(params)
+    found = run(study, workers or os.cpu_count() or 1) if train_missing else load(study)
     if not found.present:
-        raise BadInput(f"results/{params.study} has no record of these settings yet: train_missing=True makes them")
+        raise BadInput(f"results/{study.study} has no record of these settings yet: train_missing=True makes them")
     return found.present
 
 
-def run_experiment(model: str, activation: str, params: Params | dict[str, Any]) -> store.Record:
+def run_experiment(model: str, activation: str, params: Study | dict[str, Any]) -> store.Record:
     """Train every trial of one arm in this process and return its record; what is done already is not done again.
 
     Args:
@@ -186,16 +189,19 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
             used.
 
     Raises:
-        BadInput: several arms: more than one of ``varies``, ``scale`` or another setting, or ``tuning``.
+        BadInput: several arms: a list of values of a setting, or ``tuning``.
     """
-    values = params.model_dump() if isinstance(params, Params) else params
+    values = params if isinstance(params, dict) else params.model_dump()
     only = {"model": model, "activation": activation, "noise_floor": False, "perturbations": ()}
-    settings = Params.parse({**values, **only})
-    if len(settings.varies) * len(settings.points) > 1 or len(settings.scale) > 1 or settings.tuning:
+    kind: type[Study] = kind_named("repro").Study
+    study = kind.parse({**values, **only})
+    several = [name for name in study.axes if len(study.levels(name)) > 1]
+    if several or values.get("tuning"):
         raise BadInput(
-            "one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`"
+            f"one experiment is one arm, not several levels of {', '.join(several) or 'a tuned rate'}: give one value, "
+            "or run the study with `actlab run`"
         )
-    (record,) = run(settings).present
+    (record,) = run(study).present
     return record
 
 
@@ -210,7 +216,7 @@ def _check_devices(devices: set[str]) -> None:
         )
 
 
-def _check_committed(study: str, missing: Sequence[Any]) -> None:
+def _check_committed(study: str, missing: Sequence[Arm[Trial]]) -> None:
     """``BadInput`` where arms would join committed records though the study's own params file does not plan them."""
     if paths.results() != paths.ROOT / "results" or not paths.git("ls-files", f"results/{study}/*.json"):
         return

@@ -12,8 +12,8 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.kinds import kind_of
-from actlab.study.kinds.characters import dataset_of
+from actlab.study.character_trial import dataset_of
+from actlab.study.kinds import RECORDED, check_trains
 from actlab.study.load_model import kept_model, trial_of
 from actlab.study.progress import Event, Watch
 from actlab.trainers.seeds import generator
@@ -62,7 +62,8 @@ def written(
         watch: hears of a training.
     """
     record = store.load(find(name))
-    if kind_of(record).name != "repro":
+    check_trains(record)
+    if RECORDED[record["kind"]] != "repro":
         raise BadInput(f"{record['arm']}: only character models write; this is a record of kind {record['kind']!r}")
     corpus = load_text(dataset_of(record))
     if not prompt:
@@ -73,7 +74,7 @@ def written(
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
     texts, notes = dict[str, str](), dict[str, str]()
     for label, trial in {trial.label: trial for trial in (trial_of(record, seed) for seed in seeds)}.items():
-        model, note = kept_model(trial, anyway, lambda *at, of=trial: watch(Event("progress", of, of.task, *at)))
+        model, note = kept_model(trial, anyway, lambda *at, of=trial: watch(Event("progress", of, of.trial, *at)))
         texts[label] = sample(model, corpus, prompt, length, draw)
         notes |= {label: note} if note else {}
     kept_of = {name: record[name] for name in ("study", "arm", "model_name", "activation")}

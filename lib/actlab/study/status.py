@@ -1,153 +1,123 @@
-"""How far a study is: trials of every arm by their state, and the time that is left, by a few steps that are timed here
-and now, since recorded seconds know neither this machine nor its load. Downloads nothing."""
+"""How far a study is: trials of every arm by their state, from records, cache and locks, and the time that is left,
+from what ended trials took. Downloads nothing."""
 
 import json
 import math
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from statistics import median
 
 import pandas as pd
 from filelock import FileLock, Timeout
 
 from actlab.data.fetch import no_download
-from actlab.data.images import load_images
 from actlab.errors import ActlabError, DataError
 from actlab.records import store
-from actlab.study.kinds import kind_of
-from actlab.study.kinds.characters import windows_of
-from actlab.study.kinds.images import Program, stack_of
-from actlab.study.kinds.kind import Kind
-from actlab.study.params.yaml_file import StudyParams
+from actlab.study.cache import cached, place_of
+from actlab.study.kinds import kind_of, plan
 from actlab.study.progress import in_time
-from actlab.study.trial import train_afresh
-from actlab.study.write_record import failure_of
-from actlab.trainers import stacked
+from actlab.study.record import failure_of, seconds_of
+from actlab.study.run import tasks_of
+from actlab.study.study import Study
+from actlab.study.trial import Arm, Results, Task, Trial, together
 from actlab.trainers.checkpoint import read_tensors
-from actlab.trainers.seeds import generator
 
 LEFT = ("running", "failed", "missing")
 STATES = ("recorded", "ended", *LEFT)
-SECONDS, MOST, WINDOWS, SLOW = 0.3, 64, 16, 3.0
-"""What is timed of a trial: about so long, at most so many steps, so many windows in an evaluation; seconds of a step
-that is not timed whole."""
-PACE = ("model", "optimizer", "symmetry", "cells", "scale", "dataset", "gated_width", "batch_size")
-"""Settings that decide what a step takes, beside the recipe: of trials that share them one is timed."""
-Pace = tuple[float, float]
-"""Seconds of a step, and of a window's evaluation."""
+NO_PACE = {
+    *("seed", "change", "parts", "varies", "fixed"),
+    *("learning_rate", "weight_decay", "schedule", "warmup", "rate_factor"),
+}
+"""Settings that a step's time does not depend on: of trials that share all others, one is timed."""
 
 
-def of(params: StudyParams) -> pd.DataFrame:
+def of(study: Study) -> pd.DataFrame:
     """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
     record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
     they cannot be told here. A trial of several arms counts for the first. Without its data a trial counts as missing
     where no record holds it; a record counts by its name. ``attrs["share"]``: of a core that this process had.
     """
     begun = time.process_time(), time.perf_counter()
-    kind, seen, paces, rows = kind_of(params), set[Any](), dict[str, Pace](), list[dict[str, Any]]()
-    arms = kind.plan(params)
-    tasks = kind.tasks(params, arms)
+    arms, seen, rows = plan(study), set[Trial](), list[dict[str, object]]()
+    asked, took = together(arms), Times(arms)
     for arm in arms:
-        own = Counter(task for task in tasks[arm] if task not in seen or isinstance(task, Program))
+        own = [trial for trial in arm.trials if trial not in seen]
         seen.update(own)
         path, found, seconds = store.path_of(arm.study, arm.id), Counter[str](), 0.0
         if path.exists():
-            found.update(recorded=own.total(), diverged=path.read_text().count('"status": "diverged"'))
-        for task, count in own.items() if not path.exists() else ():
+            found.update(recorded=len(own), diverged=path.read_text().count('"status": "diverged"'))
+        for trial in own if not path.exists() else ():
             with no_download():
-                state, ended = _state(kind, task)
-                found[state] += count
-                found["diverged"] += sum(
-                    trial["status"] == "diverged" for trial in ended and kind.own(arm, task, ended)
-                )
-                seconds += 0.0 if ended else count * _seconds(kind, task, paces)
+                state, results = state_of(Task((trial,), asked[trial]))
+                found[state] += 1
+                found["diverged"] += results.get("status") == "diverged"
+                seconds += 0.0 if state == "ended" else took.of(trial)
         failed = json.loads(path.read_text())["trials"] if (path := failure_of(arm)).exists() else ()
         found["failed"] = min(found["missing"], sum(trial["status"] == "failed" for trial in failed))
         found["missing"] -= found["failed"]
         counts = {state: found[state] for state in (*STATES, "diverged")}
-        rows.append({"arm": arm.id, "trials": own.total(), **counts, "seconds": seconds})
+        rows.append({"arm": arm.id, "trials": len(own), **counts, "seconds": seconds})
     table = pd.DataFrame(rows)
     table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
     return table
 
 
-def _state(kind: Kind, task: Any) -> tuple[str, Any]:
+def state_of(task: Task[Trial]) -> tuple[str, Results]:
     """Of a trial without a record; with its results, if it has ended."""
     with suppress(DataError):  # what is cached is known by its data, too
-        place = kind.cached(task)
-        if place.exists():
-            return "ended", _results(place)
+        if (results := cached(task)) is not None:
+            return "ended", results[0]
+        lock = place_of(task.first).with_suffix(".lock")
         try:
-            with FileLock(lock, timeout=0) if (lock := place.with_suffix(".lock")).exists() else nullcontext():
+            with FileLock(lock, timeout=0) if lock.exists() else nullcontext():
                 pass
         except Timeout:  # another process works on it
-            return "running", ()
-    return "missing", ()
+            return "running", {}
+    return "missing", {}
 
 
-@lru_cache(maxsize=8)
-def _results(place: Path) -> Any:
-    return read_tensors(place)[1]
+class Times:
+    """Seconds of a study's trials: what those have taken that share all that decides it and have ended, in its records
+    or in the cache; where none has, by a few steps that are timed now."""
+
+    def __init__(self, arms: list[Arm[Trial]]) -> None:
+        self.arms = arms
+        spent: dict[str, list[float]] = {}
+        for arm in arms:
+            for trial, results in _ended(arm):
+                spent.setdefault(pace_of(trial), []).append(seconds_of(results))
+        self.known = {pace: median(each) for pace, each in spent.items()}
+
+    def of(self, trial: Trial) -> float:
+        """On one worker; NaN where its data or device is not here, or a part of it fails."""
+        pace = pace_of(trial)
+        if pace not in self.known:
+            self.known[pace] = math.nan  # where it fails, so does its like
+            with suppress(ActlabError, KeyError):
+                task = next(task for task in tasks_of(self.arms) if trial in task.trials)
+                spent = kind_of(trial).seconds(task) / len(task.trials)
+                self.known |= dict.fromkeys(map(pace_of, task.trials), spent)
+        return self.known[pace]
 
 
-def _seconds(kind: Kind, task: Any, paces: dict[str, Pace]) -> float:
-    """What a trial takes on one worker; NaN where its data or device is not here, or a part of it fails."""
-    alike = str([getattr(task, name, "") for name in (*PACE, "recipe")])
-    try:
-        if alike not in paces:
-            paces[alike] = math.nan, math.nan  # where it fails, so does its like
-            paces[alike] = _pace_of_program(task) if isinstance(task, Program) else _pace(task)
-        step, window = paces[alike]
-        if isinstance(task, Program):
-            images = kind.data(task)["train"]["images"]
-            return step * math.ceil(images / task.batch_size) * task.epochs / kind.size(task)
-        characters, snapshots = hasattr(task, "prediction_windows"), getattr(task, "snapshots", ())
-        windows = windows_of(task)[1] if characters else kind.compared_on(task)
-        compared = task.prediction_windows * (1 + len(snapshots)) if characters else 0
-        last, every = task.recipe.iterations, task.recipe.evaluate_every
-        evaluations = len({*range(0, last, every), last, *snapshots})
-        return step * last + window * (evaluations * len(windows.inputs) + compared)
-    except (ActlabError, KeyError):
-        return math.nan
+def pace_of(trial: Trial) -> str:
+    """What decides how long a trial takes."""
+    return repr(sorted((name, value) for name, value in trial.model_dump().items() if name not in NO_PACE))
 
 
-def _pace(task: Any) -> Pace:
-    """Of a trial of a language model that is cut short; the first of three prepares, and the second says how many steps
-    fill the time. A step of many seconds is timed with one sequence in place of the batch."""
-    batch = getattr(task.recipe, "batch_size", 1)
-    for _ in range(2):
-        step, window = _timed(task, 1, 1, **{"batch_size": 1} if batch > 1 else {})
-    if batch * step > SLOW:
-        return batch * step, window
-    steps = 1
-    for _ in range(3):
-        step, window = _timed(task, steps, WINDOWS)
-        steps = max(1, min(MOST, int(SECONDS / step)))
-    return step, window
-
-
-def _timed(task: Any, steps: int, windows: int, **smaller: int) -> Pace:
-    """Of so many steps, with evaluations of so many windows."""
-    small = {name: windows for name in ("validation_windows", "prediction_windows") if hasattr(task, name)}
-    recipe = replace(task.recipe, iterations=steps, evaluate_every=steps, **smaller)
-    done, _ = train_afresh(replace(task, recipe=recipe, **small))
-    evaluated = windows * (len(done["history"]) + len(small) - 1)
-    return done["seconds"]["training"] / steps, done["seconds"]["evaluation"] / evaluated
-
-
-def _pace_of_program(task: Program) -> Pace:
-    """Of a program of the image sweep, in a few batches."""
-    images = load_images(task.dataset, task.protocol)
-    stack, _ = stack_of(task, images.features)
-    orders, few = [generator(seed, "order") for seed in task.seeds], slice(MOST // 4 * task.batch_size)
-    for _ in range(2):  # the first prepares
-        since = time.perf_counter()
-        stacked.train(stack, images.train.pixels[few], images.train.labels[few], task.batch_size, 1, orders)
-    return (time.perf_counter() - since) / (MOST // 4), 0.0
+def _ended(arm: Arm[Trial]) -> Iterator[tuple[Trial, Results]]:
+    """Ended trials and what they left: those of an arm with a record are read from it."""
+    path = store.path_of(arm.study, arm.id)
+    if path.exists():
+        by_label = {trial["label"]: trial for trial in json.loads(path.read_text())["trials"]}
+        yield from ((trial, by_label[trial.label]) for trial in arm.trials if "seconds" in by_label[trial.label])
+        return
+    with no_download(), suppress(DataError):
+        for trial in arm.trials:
+            if (place := place_of(trial)).exists():
+                yield trial, read_tensors(place)[1]
 
 
 def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:

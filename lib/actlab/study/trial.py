@@ -1,72 +1,177 @@
-"""The one path of a trial of any kind of study: cache, lock, checkpoint, training; the record of its arm.
+"""Trials and arms as data: a trial is one flat, frozen object of settings; an arm is the trials that share all of them
+but `seed` and `change`. Trains nothing, and reads no file."""
 
-A task is what trains at once: a trial, or a program of the image sweep, which holds many.
-"""
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-import traceback
-from pathlib import Path
-from typing import Any
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor
 
-from filelock import FileLock
-
-from actlab.errors import ActlabError
-from actlab.files import mending
-from actlab.plugins import sources
+from actlab.plugins import Parts
 from actlab.records import store
-from actlab.study import provenance
-from actlab.study.kinds import kind_of
-from actlab.study.kinds.kind import Kind, Outcome, Report, Results
-from actlab.trainers import checkpoint, setup
+from actlab.records.settings import by_content
+from actlab.study.fields import Batch, Device, Dtype, Seed, Steps, TextName, WindowsOrAll
+
+Results = dict[str, Any]
+"""What a trial leaves for its arm's record: plain values."""
+Outcome = tuple[Results, dict[str, Tensor]]
+"""Of a trial: its results; its weights and predictions."""
 
 
-def run_trial(task: Any, report: Report | None = None) -> Results:
-    """Train one task, or take it from the cache; a started one goes on from its checkpoint. A failure of training is a
-    status with its traceback, never raised.
+class Trial(BaseModel):
+    """What every trial has. Its fields are those of a params file, the slowest axis of a study first; what is only
+    measured on it (``Measures``) is none of them."""
 
-    The process works on one thread: the bits of a result then depend on no core count.
-    """
-    path = kind_of(task).cached(task)
-    saved_at = path.with_suffix(".checkpoint")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: ClassVar[str]
+    """Of its study, as params files name it."""
+    named_by: ClassVar[tuple[str, ...]]
+    """The fields that its name begins with."""
+    no_axis: ClassVar[tuple[str, ...]] = ("seed", "change", "parts")
+    """Fields that the plan fills in, or of which a list is one value."""
+    seed: Seed = 42
+    change: str = ""
+    """What it differs in from the plain trial of its seed: ``repeat``, ``nudge-100``, ``order``, ...; empty:
+    nothing."""
+    parts: Parts = ()
+    """Hashes of the parts that are a user's own: (kind, sha256)."""
 
-    def from_cache_or_trained() -> Results:
-        if path.exists():
-            results = checkpoint.read_tensors(path)[1]
-            snapshots = (path.with_suffix(f".{at}.safetensors") for at in getattr(task, "snapshots", ()))
-            if all(map(Path.exists, snapshots)) or results["status"] == "diverged":
-                return results
-        results, tensors = train_afresh(task, report, saved_at)
-        if results["status"] != "failed":
-            checkpoint.write_tensors(path, tensors, results)
-            saved_at.unlink(missing_ok=True)
-        return results
+    @property
+    def label(self) -> str:
+        """Names the trial within its arm: ``42`` or ``42-nudge``."""
+        return f"{self.seed}-{self.change}" if self.change else str(self.seed)
 
-    with FileLock(path.with_suffix(".lock")):
-        return mending(from_cache_or_trained)
+    @property
+    def name(self) -> str:
+        """``charlm-gelu-42``: begins its file in the cache."""
+        return "-".join([*(str(getattr(self, name)) for name in self.named_by), self.label])
+
+    @property
+    def place(self) -> str:
+        """The device on which it trains."""
+        return "cpu"
+
+    @property
+    def length(self) -> int:
+        """Steps of its training, where they are reported."""
+        return 0
+
+    def told(self, always: Iterable[str], later: Iterable[str] = ()) -> dict[str, Any]:
+        """Its settings for a record: some ``always``; those that came ``later`` only where they are not at their
+        defaults, so that the records of before keep their names."""
+        fields = type(self).model_fields
+        values = {name: getattr(self, name) for name in (*always, *later)}
+        return {name: value for name, value in values.items() if name in always or value != fields[name].default}
 
 
-def train_afresh(task: Any, report: Report | None = None, saved_at: Path | None = None) -> Outcome:
-    """Train one task without looking at the cache or leaving anything there. ``saved_at``: its checkpoint, gone on from
-    if it exists."""
-    setup.prepare()
-    try:
-        return kind_of(task).train(task, saved_at, report)
-    except ActlabError:
-        raise
-    except Exception:  # recorded, so that the other trials of a study go on
-        said = traceback.format_exc()
-        return {"label": task.label, "seed": getattr(task, "seed", None), "status": "failed", "traceback": said}, {}
+class LanguageTrial(Trial):
+    """What trials of both kinds of language models have."""
+
+    dataset: TextName = "pydoc"
+    iterations: Steps = 60
+    """Optimizer steps."""
+    evaluate_every: Steps = 30
+    """Steps between evaluations."""
+    validation: Literal["all", "first", "second"] = "all"
+    """The part of the validation text that is measured on."""
+    validation_windows: WindowsOrAll = 0
+    """Evenly spread windows of that part on which the loss is measured; 0: all of it."""
+    batch_size: Batch = 16
+    """Windows in a batch."""
+    device: Device = "cpu"
+    dtype: Dtype = "float32"
+    compiled: bool = False
+    """Run through torch.compile."""
+
+    @property
+    def place(self) -> str:  # noqa: D102
+        return self.device
+
+    @property
+    def length(self) -> int:  # noqa: D102
+        return self.iterations
+
+    @property
+    def text_sha256(self) -> str:
+        """Of a user's own text; empty for a built-in one."""
+        return dict(self.parts).get("dataset", "")
 
 
-def record_of(kind: Kind, arm: Any, results: list[Results]) -> store.Record:
-    """The record of an arm whose trials have all ended."""
-    first = arm.trials[0]
-    origin = provenance.of_record(path=kind.path(first), plan=arm.plan, data=kind.data(first))
-    return {
-        **kind.measure(arm, results),
-        "config": arm.config,
-        "study": arm.study,
-        "arm": arm.id,
-        "kind": arm.kind,
-        "provenance": origin | sources((*first.parts, *arm.metrics)),
-    }
+T = TypeVar("T", bound=Trial)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What an arm's record measures on its trials, beside what each leaves: no part of a trial's identity."""
+
+    prediction_windows: int = 0
+    """Frozen validation windows on which predictions are compared."""
+    training_windows: int = 0
+    """Windows of the training text that are evaluated at the end, without dropout."""
+    snapshots: tuple[int, ...] = ()
+    """Steps at which the weights are kept and the trials compared as well."""
+    protocol: tuple[str, ...] = ()
+    """Names of the defects that are on."""
+    ensembles: tuple[int, ...] = ()
+    """Sizes of the ensembles that are compared, beside single trials."""
+    equal_compute: tuple[int, ...] = ()
+    """The same, each network after an equal share of the steps: two networks of half of them."""
+    metrics: Parts = ()
+    """A user's own metrics: (name, sha256)."""
+
+
+@dataclass(frozen=True)
+class Arm(Generic[T]):
+    """The trials of one record."""
+
+    study: str
+    kind: str
+    """Of its record: ``trials``; ``floor``: the first seed plain, repeated and with one bit moved; ``perturbed``: every
+    seed plain and changed; ``twins``; ``mnist``; ``ablation``."""
+    name: str
+    trials: tuple[T, ...]
+    config: Mapping[str, Any] = field(compare=False)
+    """What its record says of its settings; their hash is in its id."""
+    measures: Measures = Measures()
+    plan: tuple[int, str] | None = None
+    """Version and hash of the plan that it is run under; it changes no id."""
+
+    @cached_property
+    def id(self) -> str:
+        """``charlm-gelu-<hash>``: the name of its record, by which a recorded arm is found."""
+        return f"{self.name}-{store.digest(by_content(self.config))[:10]}"
+
+
+@dataclass(frozen=True)
+class Task(Generic[T]):
+    """What trains at once: one trial; the trials of a program of the image sweep; a leader and its followers."""
+
+    trials: tuple[T, ...]
+    measures: Measures = Measures()
+    """What its arms ask for together: which snapshots and predictions are kept."""
+
+    @property
+    def first(self) -> T:
+        """Names the task."""
+        return self.trials[0]
+
+    @property
+    def label(self) -> str:
+        """In messages."""
+        return self.first.label
+
+
+def together(arms: Sequence[Arm[T]]) -> dict[T, Measures]:
+    """Each trial of some arms once, with what they ask for together."""
+    found: dict[T, Measures] = {}
+    for arm in arms:
+        asked = arm.measures
+        for trial in arm.trials:
+            before = found.get(trial, Measures())
+            found[trial] = Measures(
+                max(asked.prediction_windows, before.prediction_windows),
+                snapshots=tuple(sorted({*asked.snapshots, *before.snapshots})),
+            )
+    return found

@@ -11,17 +11,18 @@ import math
 import statistics
 from collections.abc import Callable, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.study.params.plan import Tuning
-from actlab.study.write_record import recorded
+from actlab.study.plan import Tuning
+from actlab.study.record import recorded
+from actlab.study.study import LanguageStudy
+from actlab.study.trial import Arm, T
 
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""
-Choice = tuple[list[Any], float | None]
-"""What ``tuned`` returns."""
+S = TypeVar("S", bound=LanguageStudy)
 
 
 def step(losses: Losses, rule: Tuning) -> tuple[list[tuple[float, int]], float | None]:
@@ -53,14 +54,15 @@ def step(losses: Losses, rule: Tuning) -> tuple[list[tuple[float, int]], float |
     return wanted, None if wanted else best
 
 
-def tuned(params: Any, field: str, arm: Callable[..., Any], *cell: str) -> Choice:
-    """Of one cell of a study that chooses ``field``, a learning rate: its arms that are recorded or wanted next; the
-    chosen rate, once none is wanted. ``arm(params, *cell)`` makes an arm."""
-    arms: list[Any] = []
+def tuned(study: S, field: str, arm: Callable[[S], Arm[T]]) -> tuple[list[Arm[T]], float | None]:
+    """Of a study of one cell that chooses ``field``, a learning rate: its arms that are recorded or wanted next; the
+    chosen rate, once none is wanted. ``arm(study)`` makes the arm of a study of one."""
+    assert study.tuning is not None
+    arms: list[Arm[T]] = []
     losses: dict[tuple[float, int], float] = {}
     while True:
-        wanted, rate = step(losses, params.tuning)
-        fresh = [arm(params.replace(**{field: rate, "seed": seed, "trials": 1}), *cell) for rate, seed in wanted]
+        wanted, rate = step(losses, study.tuning)
+        fresh = [arm(study.replace(**{field: rate, "seed": seed, "trials": 1})) for rate, seed in wanted]
         arms += fresh
         records = [recorded(arm) for arm in fresh]
         if not wanted or None in records:
@@ -72,19 +74,18 @@ def _loss(trial: Mapping[str, Any]) -> float:
     return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
 
 
-def chosen(study: str, load: Callable[..., Any], choice: Callable[[Any], Choice]) -> float:
+def chosen(study: str, kind: type[S], choice: Callable[[S], tuple[list[Arm[T]], float | None]]) -> float:
     """The rate that a cell of the study ``params/<study>.yaml`` chose; ``BadInput`` as long as it has not.
 
-    ``load(path)`` gives the study's parameters, ``choice`` of them what ``tuned`` says of the cell.
+    ``kind``: of the study; ``choice``: of its parameters, what ``tuned`` says of the cell.
     """
     path = paths.ROOT / "params" / f"{study}.yaml"
-    params = load(path)
+    params = kind.load(path)
     if params.tuning is None:
         raise BadInput(f"{study} chooses no learning rates: {path} has no `tuning`")
     arms, rate = choice(params)
     if rate is None:
-        cell = arms[0].id.rpartition("-")[0]
         raise BadInput(
-            f"{study} has chosen no learning rate for {cell} yet ({len(arms)} trials are planned): run {path}"
+            f"{study} has chosen no learning rate for {arms[0].name} yet ({len(arms)} trials are planned): run {path}"
         )
     return rate

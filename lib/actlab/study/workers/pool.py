@@ -20,7 +20,7 @@ import torch
 from actlab.errors import ActlabError, BadInput
 from actlab.plugins import PluginFile, execute, plugin_files, set_back
 from actlab.study import provenance
-from actlab.study.kinds.kind import Report
+from actlab.study.cache import Report
 from actlab.study.workers import startup
 
 REPORTS_EVERY = 0.2

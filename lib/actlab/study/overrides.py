@@ -6,8 +6,8 @@ from typing import Any
 
 from actlab.errors import BadInput, check_name
 from actlab.files import parse_yaml
-from actlab.study.params.field_types import as_list
-from actlab.study.params.yaml_file import StudyParams
+from actlab.study.fields import as_list
+from actlab.study.study import Study
 
 FIELDS = {"activation": ("activation", "network"), "model": ("model",)}
 """Option -> the field that it filters, by the first of these names that the kind of study has."""
@@ -51,7 +51,7 @@ def overridden(
     return values | given
 
 
-def filtered(params: StudyParams, where: str, filters: Mapping[str, Sequence[str] | None]) -> StudyParams:
+def filtered(params: Study, where: str, filters: Mapping[str, Sequence[str] | None]) -> Study:
     """A study with only those of its own levels that are asked for.
 
     Args:

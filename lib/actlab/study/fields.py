@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo, WrapValidator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.fetch import SHAKESPEARE, no_download
@@ -14,7 +14,8 @@ from actlab.errors import LIMITS, BadInput, DataError, UnknownName, brief
 from actlab.files import parse_yaml
 from actlab.models import MODELS, SCALES
 from actlab.plugins import load_plugins
-from actlab.study.params.plan import Number
+from actlab.study.plan import Number
+from actlab.trainers.recipes import DTYPES
 
 BEFORE = "before plug-ins"
 """Context of a first look at parameters: no plug-in has run, and a name that one may bring is let through."""
@@ -79,19 +80,8 @@ def _readable(name: str, info: ValidationInfo) -> str:
 
 
 Listed = Annotated[tuple[T, ...], BeforeValidator(as_list), AfterValidator(_each_once)]
-Several = Annotated[Listed[T], Field(min_length=1)]
-"""One value or a list of at least one: several make several arms."""
-
-
-def _one_or_several(value: Any, check: Callable[[Any], Any]) -> Any:
-    values = as_list(value)
-    if not values:
-        raise BadInput("an empty list makes no arm")
-    return check(values[0]) if len(values) == 1 else _each_once(tuple(map(check, values)))
-
-
-Grid = Annotated[T, WrapValidator(_one_or_several), PlainSerializer(lambda value: value)]
-"""One value, or a list of several, which make several arms (``Params.points``)."""
+Axis = Annotated[Listed[T], Field(min_length=1)]
+"""The levels of one field of a trial: one value or a list of at least one, each of which makes arms."""
 Plugins = Annotated[Listed[str], AfterValidator(_loaded)]
 Steps = Annotated[int, Field(ge=1, le=LIMITS["iterations"])]
 Batch = Annotated[int, Field(ge=1, le=LIMITS["batch"])]
@@ -99,10 +89,14 @@ Windows = Annotated[int, Field(ge=1, le=LIMITS["windows"])]
 WindowsOrAll = Annotated[int, Field(ge=0, le=LIMITS["windows"])]
 Trials = Annotated[int, Field(ge=1, le=LIMITS["trials"])]
 Seed = Annotated[int, Field(ge=0, le=LIMITS["seed"])]
+Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:\d+)?)$")]
+Share = Annotated[Number, Field(gt=0, le=1)]
+NotNegative = Annotated[Number, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0, allow_inf_nan=False)]
 StudyName = Annotated[str, AfterValidator(folder)]
 ActivationName = Annotated[str, one_of("activation", ACTIVATIONS)]
 ModelName = Annotated[str, one_of("model", MODELS)]
+Dtype = Annotated[str, one_of("dtype", DTYPES)]
 ScaleName = Annotated[str, one_of("scale", SCALES)]
 TextName = Annotated[str, AfterValidator(_readable)]
 """A known text, or a user's own that can be read (``data.text``)."""

@@ -10,8 +10,10 @@ from torch import Tensor
 from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_name
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study.params.language import Params
+from actlab.study.character_study import CharacterStudy
 
+USUAL = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
+"""The part of a text that a baseline need not name."""
 SMOOTHING = 0.1
 """Added to every count, so that an unseen character or pair does not cost infinity."""
 
@@ -34,20 +36,24 @@ def _measure(table: Tensor, corpus: Corpus) -> dict[str, float]:
     return {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
 
 
-def ensure(params: Params) -> None:
+def ensure(study: CharacterStudy) -> None:
     """Write the study's baseline record if it has none; of the part of the validation text on which trials are
     measured.
 
     Raises:
         BadInput: it has that of another part of the text, or of a built-in one as another Python has it.
     """
-    study, dataset = params.study, params.dataset
-    corpus = load_text(dataset).split_at(params.train_share).limited(params.train_fraction).part(params.validation)
+    for dataset in study.levels("dataset"):
+        first = {axis: study.levels(axis)[0] for axis in USUAL}
+        _ensure(study.study, dataset, first)
+
+
+def _ensure(study: str, dataset: str, part: dict[str, Any]) -> None:
+    corpus = load_text(dataset).split_at(part["train_share"]).limited(part["train_fraction"]).part(part["validation"])
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
-    usual = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
-    part = {name: getattr(params, name) for name in usual if getattr(params, name) != usual[name]}
-    data |= {"validation_positions": len(corpus.validation) - 1, **part}
+    data |= {"validation_positions": len(corpus.validation) - 1}
+    data |= {name: value for name, value in part.items() if value != USUAL[name]}
     own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
     there = sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"))
     if not there:

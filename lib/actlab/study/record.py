@@ -1,28 +1,29 @@
-"""The last step of an arm: its record, written once; a record that grows keeps the bits of its trials; failures are
-kept apart."""
+"""The last step of an arm: its record, made of its trials and written once; a record that grows keeps the bits of its
+trials; failures are kept apart."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock
 
 from actlab import paths
 from actlab.errors import RecordError
 from actlab.files import write_text
+from actlab.plugins import sources
 from actlab.records import store
 from actlab.records.settings import without_trials
+from actlab.study import provenance
+from actlab.study.kinds import kind_of
+from actlab.study.trial import Arm, Results, T
 
-Trial = dict[str, Any]
 
-
-def recorded(arm: Any) -> store.Record | None:
+def recorded(arm: Arm[T]) -> store.Record | None:
     """The arm's record, if it has one."""
     path = store.path_of(arm.study, arm.id)
     return store.load(path) if path.exists() else None
 
 
-def bits_of(trial: Trial) -> Trial:
+def bits_of(trial: Results) -> Results:
     """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every
     number that was measured."""
     if "weights_sha256" in trial:
@@ -30,25 +31,25 @@ def bits_of(trial: Trial) -> Trial:
     return {name: value for name, value in trial.items() if name != "seconds"}
 
 
-def differing(trial: Trial, other: Trial) -> list[str]:
+def differing(trial: Results, other: Results) -> list[str]:
     """Names of the bits of ``trial`` that ``other`` does not have."""
     bits = bits_of(trial).items()
     return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
 
 
-def earlier(arm: Any) -> dict[str, Trial]:
+def earlier(arm: Arm[T]) -> dict[str, Results]:
     """Label -> trial of the smaller records of an arm: its settings, fewer trials.
 
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
     are in no record. Either way they are held to the recorded bits.
     """
-    own, name = store.canonical(without_trials(arm.config)), arm.id.rpartition("-")[0]  # the hash holds their number
-    records = [store.load(path) for path in sorted(store.folder_of(arm.study).glob(f"{name}-*.json"))]
+    own = store.canonical(without_trials(arm.config))
+    records = [store.load(path) for path in sorted(store.folder_of(arm.study).glob(f"{arm.name}-*.json"))]
     smaller = [record for record in records if store.canonical(without_trials(record["config"])) == own]
     return {trial["label"]: trial for record in smaller for trial in record["trials"]}
 
 
-def check_growth(arm: Any, trial: Trial, before: dict[str, Trial]) -> None:
+def check_growth(arm: Arm[T], trial: Results, before: dict[str, Results]) -> None:
     """``RecordError`` where a trial of the arm has other bits than in ``earlier(arm)``."""
     known = before.get(trial["label"])
     if known is None or "failed" in (trial["status"], known["status"]):
@@ -62,14 +63,36 @@ def check_growth(arm: Any, trial: Trial, before: dict[str, Trial]) -> None:
         )
 
 
-def failure_of(arm: Any) -> Path:
+def record_of(arm: Arm[T], results: list[Results]) -> store.Record:
+    """The record of an arm whose trials have all ended."""
+    first = arm.trials[0]
+    kind = kind_of(first)
+    path = "compiled" if getattr(first, "compiled", False) else kind.PATH
+    origin = provenance.of_record(path=path, plan=arm.plan, data=kind.data(first, arm.measures.prediction_windows))
+    return {
+        **kind.measure(arm, results),
+        "config": dict(arm.config),
+        "study": arm.study,
+        "arm": arm.id,
+        "kind": arm.kind,
+        "provenance": origin | sources((*first.parts, *arm.measures.metrics)),
+    }
+
+
+def seconds_of(trial: Results) -> float:
+    """What a trial took; a network of the image sweep: its share of the program."""
+    spent = trial.get("seconds", 0.0)
+    return float(sum(spent.values()) if isinstance(spent, dict) else spent)
+
+
+def failure_of(arm: Arm[T]) -> Path:
     """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
     reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
     return path.parent / "failed" / path.name
 
 
-def finish(arm: Any, record: store.Record) -> store.Record:
+def finish(arm: Arm[T], record: store.Record) -> store.Record:
     """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile,
     that one.
 

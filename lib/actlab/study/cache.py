@@ -1,0 +1,112 @@
+"""The one path of a trial of any kind: cache, lock, checkpoint, training. What a trial leaves lies in one file, known
+by the trial's settings, its data, the code that trains and the machine; its snapshots lie beside it."""
+
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from torch import Tensor
+
+from actlab import paths
+from actlab.data.text import short_name
+from actlab.errors import ActlabError
+from actlab.files import mending
+from actlab.records import store
+from actlab.study import provenance
+from actlab.study.kinds import kind_of
+from actlab.study.trial import Outcome, Results, T, Task, Trial
+from actlab.trainers import checkpoint, setup
+
+Report = Callable[[int, float], None]
+"""Called by a task with (iteration, loss)."""
+
+
+def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
+    """The file in which a trial ends. ``origin``: a record's provenance, for the trial as it was trained then, by that
+    code on that machine. A user's own text is known by its content, whatever its file is called."""
+    settings = trial.model_dump()
+    if "dataset" in settings:
+        settings["dataset"] = "" if "dataset" in dict(trial.parts) else short_name(settings["dataset"])
+    origin = origin or provenance.here()
+    about = {
+        **settings,
+        "kind": trial.kind,
+        "data": kind_of(trial).content(trial),
+        "code": origin["trial_code_sha256"],
+        "machine": origin["machine"],
+    }
+    return paths.cache() / "trials" / f"{trial.name}-{store.digest(about)[:16]}.safetensors"
+
+
+def snapshot_of(place: Path, iteration: int) -> Path:
+    """Where a trial's state at a step lies, beside its end."""
+    return place.with_suffix(f".{iteration}.safetensors")
+
+
+def tensors_of(
+    trial: Trial, iteration: int | None = None, origin: Mapping[str, Any] | None = None
+) -> dict[str, Tensor]:
+    """Weights and predictions of a finished trial, at its end or at a snapshot; ``origin``: as of ``place_of``."""
+    place = place_of(trial, origin)
+    path = place if iteration is None else snapshot_of(place, iteration)
+    return checkpoint.read_tensors(path, nameless=origin is not None)[0]
+
+
+def cached(task: Task[T]) -> list[Results] | None:
+    """What the trials of a task left, if all of them have ended here, with every snapshot that is asked for."""
+    found = []
+    for trial in task.trials:
+        if not (place := place_of(trial)).exists():
+            return None
+        results = checkpoint.read_tensors(place)[1]
+        snapshots = [snapshot_of(place, iteration) for iteration in task.measures.snapshots]
+        if results["status"] != "diverged" and not all(map(Path.exists, snapshots)):
+            return None
+        found.append(results)
+    return found
+
+
+def run_task(task: Task[T], report: Report | None = None) -> list[Results]:
+    """Train what is not in the cache; a started training goes on from its checkpoint. A failure is a status with its
+    traceback, never raised.
+
+    The process works on one thread: the bits of a result then depend on no core count.
+    """
+    place = place_of(task.first)
+    place.parent.mkdir(parents=True, exist_ok=True)
+
+    def from_cache_or_trained() -> list[Results]:
+        if (found := cached(task)) is not None:
+            return found
+        outcomes = train_afresh(task, report, place)
+        for trial, (results, tensors) in zip(task.trials, outcomes, strict=True):
+            if results["status"] != "failed":
+                checkpoint.write_tensors(place_of(trial), tensors, results)
+                checkpoint_of(place).unlink(missing_ok=True)
+        return [results for results, _ in outcomes]
+
+    with FileLock(place.with_suffix(".lock")):
+        return mending(from_cache_or_trained)
+
+
+def checkpoint_of(place: Path) -> Path:
+    """Of a training that has begun."""
+    return place.with_suffix(".checkpoint")
+
+
+def train_afresh(task: Task[T], report: Report | None = None, place: Path | None = None) -> list[Outcome]:
+    """Train a task without looking at the cache: an outcome a trial. ``place``: the file in which its first trial ends;
+    checkpoint and snapshots go beside it, nothing is left where there is none."""
+    setup.prepare()
+    try:
+        return kind_of(task.first).train(task, place, report)
+    except ActlabError:
+        raise
+    except Exception:  # recorded, so that the other trials of a study go on
+        said = traceback.format_exc()
+        return [
+            ({"label": trial.label, "seed": trial.seed, "status": "failed", "traceback": said}, {})
+            for trial in task.trials
+        ]

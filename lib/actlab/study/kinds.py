@@ -1,0 +1,100 @@
+"""The kinds of study: one module each, with the same functions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from actlab.errors import RecordError, Table
+from actlab.models import LanguageModel
+from actlab.records import store
+from actlab.study.study import Study
+from actlab.study.trial import Arm, Outcome, Results, Task, Trial
+from actlab.trainers.windows import Windows
+
+T = TypeVar("T", bound=Trial)
+S = TypeVar("S", bound=Study, contravariant=True)
+
+
+class Kind(Protocol[T, S]):
+    """What the module of a kind of study gives; ``T``: its trials, ``S``: its studies."""
+
+    PATH: str
+    """Of training, as records call it."""
+
+    def plan(self, study: S) -> list[Arm[T]]:
+        """The arms of a study in the order in which they run."""
+
+    def train(self, task: Task[T], place: Path | None, report: Callable[[int, float], None] | None) -> list[Outcome]:
+        """An outcome a trial; ``place``: as of ``cache.train_afresh``."""
+
+    def measure(self, arm: Arm[T], results: list[Results]) -> store.Record:
+        """The arm's own part of its record, from what its trials left."""
+
+    def load(self, record: store.Record, label: str) -> T:
+        """A recorded trial."""
+
+    def prepare(self, study: S, missing: Sequence[Arm[T]]) -> str:
+        """Before anything is trained: check what the missing arms need; a note for the display, if any."""
+
+    def tasks(self, trials: Sequence[T]) -> list[tuple[T, ...]]:
+        """The trials, those together that train at once; what is started first comes first."""
+
+    def data(self, trial: T, prediction_windows: int = 0) -> dict[str, Any]:
+        """What a record says of its data, and of the windows on which predictions are compared."""
+
+    def content(self, trial: T) -> str:
+        """The hash of its data."""
+
+    def network(self, trial: T) -> LanguageModel:
+        """Its model before training, where weights are kept: where names become objects."""
+
+    def compared_on(self, trial: T, prediction_windows: int) -> Windows:
+        """The windows on which predictions of two trials are compared, where weights are kept."""
+
+    def seconds(self, task: Task[T]) -> float:
+        """What a task takes here, by a few steps that are timed now."""
+
+
+KINDS: Table[str] = Table(
+    "kind", [("repro", "characters"), ("mnist", "images"), ("ablation", "tokens"), ("twins", "twins")]
+)
+"""Kind in a params file -> its module."""
+RECORDED = {"trials": "repro", "floor": "repro", "perturbed": "repro"} | {
+    name: name for name in KINDS if name != "repro"
+}
+"""Kind of a record -> kind of the study that makes it."""
+
+
+def kind_named(name: str, where: str = "") -> Any:
+    """The module of a kind of study, loaded when it is asked for; ``where``: of the name, for the message."""
+    return import_module(f"actlab.study.{KINDS.find(name, where)}")
+
+
+def kind_of(trial: T) -> Kind[T, Study]:
+    """The module that trains and measures a trial."""
+    module: Kind[T, Study] = kind_named(trial.kind)
+    return module
+
+
+def plan(study: Study) -> list[Arm[Trial]]:
+    """The arms of a study of any kind, in the order in which they run."""
+    arms: list[Arm[Trial]] = kind_named(study.kind).plan(study)
+    return arms
+
+
+def load(record: store.Record, label: str) -> Trial:
+    """A trial of a record of any kind.
+
+    Raises:
+        RecordError: a record of a kind that holds none.
+    """
+    check_trains(record)
+    trial: Trial = kind_named(RECORDED[record["kind"]]).load(record, label)
+    return trial
+
+
+def check_trains(record: Mapping[str, Any]) -> None:
+    """``RecordError`` where a record is of a kind that holds no trials."""
+    if record.get("kind") not in RECORDED:
+        raise RecordError(f"a record of kind {record.get('kind')!r} holds no trials that can be trained again")

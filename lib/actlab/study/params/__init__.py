@@ -1,1 +1,0 @@
-"""What a params file may say."""

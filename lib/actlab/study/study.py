@@ -1,0 +1,182 @@
+"""A study as data: a params file, checked on entry. Its fields are those of a trial, where a list is an axis, and those
+of the study itself."""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+from pydantic import ValidationError, create_model, model_validator
+
+from actlab.errors import LIMITS, BadInput, brief, check_name
+from actlab.files import parse_yaml, read_bytes
+from actlab.study.fields import BEFORE, Axis, Plugins, Seed, StudyName, Trials
+from actlab.study.plan import Checked, Plan, Tuning
+from actlab.study.trial import Trial
+
+SHOWN = 3
+"""Wrong fields that one message names."""
+RENAMED = {
+    "activations": "activation",
+    "scales": "scale",
+    "optimizers": "optimizer",
+    "rate_factors": "rate_factor",
+    "arms": "network",
+    "learning_rates": "learning_rate",
+    "batch_sizes": "batch_size",
+}
+"""Fields of older params files -> what they are called now."""
+
+
+class Rates(Checked):
+    """Learning rates that another study has chosen: each arm's own, or for all arms of a model that of one
+    activation."""
+
+    study: StudyName
+    of: str = ""
+
+
+class Study(Checked):
+    """What studies of every kind have: unknown keys and wrong types are refused, nothing changes after entry."""
+
+    kind: ClassVar[str]
+    """As a params file names it."""
+    trial: ClassVar[type[Trial]]
+    """Its trials, whose fields are axes here (``with_axes``)."""
+
+    plugins: Plugins = ()
+    """Python files with parts of your own, seen from the current folder."""
+    study: StudyName
+    """Folder of the records below results/."""
+    trials: Trials
+    """Independently seeded training runs of each arm."""
+    seed: Seed = 42
+    """Of the first trial; the others follow it."""
+    single: ClassVar[tuple[str, ...]] = ()
+    """Fields of a trial that have one value in a study, since a list is one."""
+    axes: ClassVar[tuple[str, ...]] = ()
+    """The fields that may have several levels, the slowest first."""
+
+    @property
+    def seeds(self) -> range:
+        """Of the trials."""
+        return range(self.seed, self.seed + self.trials)
+
+    def levels(self, name: str) -> tuple[Any, ...]:
+        """Of one axis."""
+        found: tuple[Any, ...] = getattr(self, name)
+        return found
+
+    def points(self) -> Iterator[dict[str, Any]]:
+        """The settings at every combination of levels, by name."""
+        same = {name: getattr(self, name) for name in self.single}
+        for levels in product(*map(self.levels, self.axes)):
+            yield same | dict(zip(self.axes, levels, strict=True))
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:
+        """Checked parameters from plain values (a list may stand for a tuple).
+
+        Raises:
+            BadInput: with every field that is wrong, what it was given and what is allowed.
+        """
+        for key in values:
+            if (now := RENAMED.get(key)) in cls.model_fields:
+                raise BadInput(f"{where}: {key} is called {now} now; write `{now}: ...`, one value or a list")
+            check_name("parameter", key, cls.model_fields, where)
+        try:
+            if values.get("plugins"):  # none of them runs for a file that is wrong otherwise
+                cls.model_validate(values, context=BEFORE)
+            return cls.model_validate(values)
+        except ValidationError as error:
+            wrong = error.errors()
+            first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
+            told = [_explain(item, values) for item in (first or wrong)[:SHOWN]]
+            more = f"; and {len(wrong) - SHOWN} more" if len(first or wrong) > SHOWN else ""
+            raise BadInput(f"{where}: {'; '.join(told)}{more}") from None
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        several = [name for name in self.axes if len(self.levels(name)) > 1]
+        if (arms := math.prod(len(self.levels(name)) for name in several)) > LIMITS["arms"]:
+            raise BadInput(f"{' x '.join(several)} make {arms:,} arms: {LIMITS['arms']:,} at most")
+        return self
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Checked parameters from a YAML file of this kind."""
+        return cls.parse({name: value for name, value in read_mapping(path).items() if name != "kind"}, str(path))
+
+    def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
+        """A checked copy with some fields changed."""
+        return self.parse({**self.model_dump(), **changes}, where)
+
+
+def _explain(item: Any, values: Mapping[str, Any]) -> str:
+    loc = item["loc"]
+    given = values.get(loc[0]) if loc else None
+    if loc[1:2] == (0,) and not isinstance(given, list | tuple) and not str(given).startswith("["):
+        loc = (loc[0], *loc[2:])  # one value, which was read as a list of one
+    place = ".".join(map(str, loc))
+    message = item["msg"].removeprefix("Value error, ")
+    return f"{place}={brief(item['input'])}: {message}" if place else message
+
+
+S = TypeVar("S", bound=Study)
+
+
+def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
+    """Gives a class of studies the fields of its ``trial``, each an axis; ``usual``: levels that they have unless
+    given, where these are not the trial's own."""
+
+    def widened(study: type[S]) -> type[S]:
+        fields: dict[str, Any] = {}
+        axes = []
+        for name, info in study.trial.model_fields.items():
+            annotated: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+            if name in study.single:
+                fields[name] = annotated, info.default
+            elif name not in study.trial.no_axis:
+                fields[name] = Axis[annotated], usual.get(name, (info.default,))
+                axes.append(name)
+        made: type[S] = create_model(study.__name__, __base__=study, __module__=study.__module__, **fields)
+        made.axes = tuple(axes)
+        made.__doc__ = study.__doc__
+        return made
+
+    return widened
+
+
+class LanguageStudy(Study):
+    """What studies of both kinds of language models have."""
+
+    rates: Rates | None = None
+    """Take the learning rates (or factors) that another study has chosen."""
+    tuning: Tuning | None = None
+    """Choose a learning rate (or factor) for each arm."""
+    plan: Plan | None = None
+    """What was decided before the runs."""
+
+    @property
+    def mark(self) -> tuple[int, str] | None:
+        """What a record says of the plan."""
+        return self.plan.mark if self.plan else None
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
+    try:
+        content = read_bytes(path, "params file")
+        text = content.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read {path}: {error}") from None
+    values, names = parse_yaml(text, str(path))
+    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
+        raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
+    if len(names) > len(values):
+        raise BadInput(f"{path} gives {max(names, key=names.count):.100} more than once")
+    if isinstance(values.get("plan"), dict):
+        values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
+    return values
