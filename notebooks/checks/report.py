@@ -1,0 +1,288 @@
+"""Numbers of notebooks/report.ipynb: partial scale, full scale, and the published report's questions."""
+
+import numpy as np
+import pandas as pd
+
+import actlab
+from actlab import paths
+from actlab.book.checks import agrees, holds
+from actlab.files import read_yaml
+from actlab.records.tables import load_records
+from actlab.statistics.significance import detectable_paired
+from actlab_audit import ledger, numbers
+
+ARM = ["model", "activation"]
+SIDES = ["difference", "low", "high"]
+INTERVAL = ["estimate", "low", "high"]
+
+
+def check_results(
+    results: pd.DataFrame, loss: pd.DataFrame, apart: pd.DataFrame, average: pd.DataFrame, trials: pd.DataFrame
+) -> None:
+    """At partial scale."""
+    agrees(results.index.get_level_values("activation").tolist(), ["swiglu"] * 6, "lowest mean loss in all six")
+    found = results["p_holm"] < 0.05
+    agrees(set(results.index.get_level_values("model")[found]), {"hybridlm", "tinylstm"}, "significant in two")
+    holds((results["difference"] < 0).all(), "below ReLU's")
+    swiglu = average.xs("swiglu", level="activation")
+    agrees(swiglu.loc["all", SIDES].astype(float), [-0.164, -0.187, -0.140], "over the architectures", digits=3)
+    agrees(swiglu.loc["without tinylstm", "difference"], -0.066, "without the LSTM", digits=3)
+    agrees([len(loss), int((loss["p_holm"] < 0.05).sum())], [30, 11], "differences in loss")
+    agrees([len(apart), int((apart["p_holm"] < 0.05).sum())], [30, 0], "differences in total variation")
+    holds(trials["parameters"].between(1.05e6, 1.75e6).all(), "1.1 to 1.7 million parameters")
+    settings = trials["seed"].nunique(), {*trials["iterations"]}, {*trials["learning_rate"]}
+    agrees(settings, (3, {500}, {0.0003}), "seeds, steps, rate")
+
+
+def check_full_scale_is_recorded(ends: pd.DataFrame, measured: pd.DataFrame) -> None:
+    """Five configurations of thirty."""
+    plan = read_yaml(paths.ROOT / "params" / "repro-full.yaml")
+    planned = len(plan["model"]) * len(plan["activation"])
+    agrees([planned, len(measured), *set(ends.groupby(ARM)["seed"].nunique())], [30, 5, 3], "planned, recorded, seeds")
+    missing = [planned * plan["trials"] - len(ends), 2 * planned * plan["noise_floor"]]
+    agrees(missing, [75, 60], "runs and noise floors that are not recorded")
+    made = [record for record in load_records("repro-full") if "trials" in record]
+    agrees({record["provenance"]["machine"]["gpu"][:11] for record in made}, {"NVIDIA H100"}, "card")
+    agrees({record["config"]["recipe"]["dtype"] for record in made}, {"bfloat16"}, "dtype")
+    took = ends.groupby(ARM, sort=False)["seconds"].agg(["min", "max"]).round()
+    agrees(took.loc[("charlm", "relu")].tolist(), [472, 473], "seconds of charlm with ReLU")
+    others = took.drop(("charlm", "relu"))
+    agrees([others["min"].min(), others["max"].max()], [180, 255], "seconds of the others")
+    agrees({*(ends["parameters"] / 1e6).round(1)}, {10.8}, "million parameters")
+    agrees({*ends["iterations"]}, {5000}, "steps")
+    agrees({*(ends["iterations"] * ends["batch_size"] * 256 / 1_003_854).round()}, {82}, "passes over the text")
+    losses = [
+        trial["training"]["val_loss"]
+        for record in made
+        for trial in record["trials"]
+        if record["model_name"] == "nanotransformer"
+    ]
+    agrees(np.mean(losses), 0.197, "nanotransformer on the training text", digits=3)
+    holds("0.1868" in ledger.claims().loc["T61", "claim"], "0.1868 was published")
+
+
+def check_overfitting(
+    ends: pd.DataFrame, along: pd.DataFrame, measured: pd.DataFrame, published: pd.DataFrame, of_charlm: pd.DataFrame
+) -> None:
+    """The rise of the loss, and the published ends."""
+    lows = along.loc[along.groupby([*ARM, "seed"])["val_loss"].idxmin()].set_index("model").loc["nanotransformer"]
+    nano = measured.loc[("nanotransformer", "relu")]
+    agrees({*lows["iteration"]}, {1000}, "nanotransformer is lowest at")
+    agrees(nano["best_val_loss"], 1.577, "its lowest loss", digits=3)
+    at_end = actlab.means(ends, "val_loss").set_index(ARM)[INTERVAL].astype(float)
+    agrees(at_end.loc[("nanotransformer", "relu")], [3.647, 3.484, 3.810], "ends at", digits=3)
+    agrees(lows["val_accuracy"].mean() - nano["val_accuracy"], 2.7, "its accuracy falls by", digits=1)
+    off = (measured[["val_loss", "val_accuracy"]] - published[["val_loss", "val_accuracy"]]).astype(float)
+    agrees(off["val_loss"].abs().agg(["min", "max"]), [0.009, 0.060], "from the published losses", digits=3)
+    agrees({*off.drop("charlm")["val_accuracy"].round(1)}, {0.4}, "above the published accuracy")
+    agrees(-off.loc["charlm", "val_accuracy"].agg(["max", "min"]), [1.2, 2.6], "below it in charlm", digits=1)
+    agrees([int((ends["rise"] > 0).sum()), len(ends)], [14, 15], "runs whose loss rises again")
+    rises = ends.groupby(ARM)["rise"].mean()
+    agrees(rises.idxmin(), ("charlm", "swish"), "rises least")
+    agrees(measured["total_variation"].corr(rises, method="spearman"), 0.9, "rank correlation", digits=1)
+    for name in ("val_loss", "best_val_loss"):
+        first = of_charlm.pivot(index="seed", columns="activation", values=name).idxmin(axis=1)
+        holds((first == "swish").all(), f"Swish has the lowest {name} in each of the three seeds")
+    of_published = published["val_loss"]["charlm"].astype(float).idxmin(), pd.Series(numbers.charlm_best).idxmin()
+    agrees(of_published, ("swish", "gelu"), "lowest in the published runs, at the end and at the lowest")
+
+
+def check_agreement_at_full_scale(between: pd.DataFrame, measured: pd.DataFrame, published: pd.DataFrame) -> None:
+    """Two seeds on the same inputs."""
+    votes = actlab.means(between, "churn").set_index("model").loc["nanotransformer", INTERVAL].astype(float)
+    agrees(100 * votes, [43.7, 42.9, 44.5], "nanotransformer's churn", digits=1)
+    said = ledger.claims()["arguments"].str["published"]["T25"]["churn"]
+    agrees(said, 0.936, "published churn")
+    apart = measured["total_variation"]
+    agrees(apart["nanotransformer", "relu"], 0.425, "total variation", digits=3)
+    others = apart.drop(("nanotransformer", "relu"))
+    agrees(others.agg(["min", "max"]), [0.166, 0.211], "of the others", digits=3)
+    agrees(published["total_variation"].astype(float).agg(["min", "max"]), [0.8965, 0.9363], "published", digits=4)
+    partial = actlab.load("repro-partial")[1].groupby(ARM)["total_variation"].mean()
+    agrees(partial["nanotransformer", "relu"], 0.189, "at partial scale", digits=3)
+    holds((apart / published["total_variation"]).max() < 0.5, "less than half of the published")
+    holds(votes["estimate"] < said / 2, "of churn too")
+
+
+def check_swish(beside_relu: pd.DataFrame, measured: pd.DataFrame) -> None:
+    """charlm at full scale, two comparisons with ReLU."""
+    swish, gelu = (beside_relu.xs(name, level="activation") for name in ("swish", "gelu"))
+    lead = -swish[SIDES].astype(float)
+    agrees(lead.loc["val_loss", ["difference", "high", "low"]], [0.080, 0.055, 0.104], "at the end", digits=3)
+    agrees(lead.loc["best_val_loss", ["difference", "high", "low"]], [0.015, -0.009, 0.040], "at the lowest", digits=3)
+    p = swish["p_holm"].astype(float)
+    agrees(
+        [p["val_loss"] < 0.05, p["best_val_loss"] < 0.05, p["val_accuracy"] < 0.05], [True, False, True], "significant"
+    )
+    holds(
+        lead.loc["rise", "difference"] / lead.loc["val_loss", "difference"] > 0.75, "most comes after the lowest loss"
+    )
+    agrees(swish.loc["rise", ["estimate", "reference"]].astype(float), [0.013, 0.077], "rises", digits=3)
+    agrees(p["rise"], 0.059, "p of the rises", digits=3)
+    agrees(swish.loc["train_loss", ["estimate", "reference"]].astype(float), [1.146, 1.036], "training text", digits=3)
+    slowest = measured.index.get_level_values("model") == "charlm"
+    holds(slowest.sum() == 3, "three activations of charlm")
+    agrees(swish.loc["val_accuracy", "difference"], 0.15, "accuracy, points", digits=2)
+    untold = [*gelu.loc[["val_loss", "best_val_loss", "total_variation"], "p_holm"], p["total_variation"]]
+    holds(min(untold) > 0.05, "we could not tell: GELU's loss, agreement under GELU and Swish")
+
+
+def check_power() -> None:
+    """In standard deviations of the paired differences; and the larger plan."""
+    agrees(detectable_paired(3, 0.05 / 2), 4.6, "two comparisons, three seeds", digits=1)
+    agrees(detectable_paired(3, 0.05 / 30), 18, "thirty comparisons, three seeds", digits=0)
+    agrees(detectable_paired(10, 0.05 / 30), 1.7, "thirty comparisons, ten seeds", digits=1)
+    larger = read_yaml(paths.ROOT / "params" / "scale-gpu.yaml")
+    agrees([len(larger["scale"]), *larger["scale"][2:]], [4, "39m", "101m"], "sizes")
+    agrees(larger["dataset"], "novels", "text")
+
+
+def check_advice(advice: pd.DataFrame, results: pd.DataFrame, trials: pd.DataFrame, study: str) -> None:
+    """What to choose at this rate."""
+    hybrid = results.xs("hybridlm", level="model")[SIDES].astype(float).iloc[0]
+    agrees(hybrid, [-0.075, -0.080, -0.071], "SwiGLU in hybridlm", digits=3)
+    agreement = advice.loc["agreement"]
+    agrees(agreement["estimate"].idxmin(), "tinylstm", "agrees best")
+    agrees(agreement.loc["tinylstm", "activation"], "swish", "under")
+    agrees(agreement["estimate"].min(), 0.012, "by", digits=3)
+    holds(not (agreement["p_holm"] < 0.05).any(), "no gain over ReLU is significant")
+    own = actlab.means(trials, "val_loss").set_index(ARM)
+    frequencies = actlab.load_baselines(study).loc["unigram", "val_loss"]
+    holds(own.loc[("tinylstm", "swish"), "high"] > frequencies, "no more than character frequencies")
+    agrees([len(own), own["estimate"].idxmin()], [36, ("convlm", "swiglu")], "lowest loss of all")
+    agrees(own.loc[("convlm", "swiglu"), INTERVAL].astype(float), [1.679, 1.666, 1.692], "convlm, SwiGLU", digits=3)
+    first = advice.loc["cheapest"]
+    agrees(first["activation"].tolist(), ["swiglu"] * 6, "reaches ReLU's loss first")
+    ends = [first["estimate"].idxmin(), first["estimate"].idxmax()]
+    agrees(ends, ["tinylstm", "minigpt"], "earliest and latest")
+    agrees(first["estimate"].agg(["min", "max"]), [182, 468], "after steps", digits=0)
+    agrees({*first.index[first["p_holm"] < 0.05]}, {"convlm", "hybridlm"}, "significant")
+
+
+def check_tuned(again: pd.DataFrame, tuned: str) -> None:
+    """At tuned rates, in smaller networks."""
+    rated = actlab.load(tuned)[0]
+    agrees(rated["seed"].nunique(), 10, "seeds")
+    holds(rated["parameters"].between(2.5e5, 4.5e5).all(), "0.3 to 0.4 million parameters")
+    by_model = again["difference"].unstack()
+    chosen = {
+        "charlm": "swiglu",
+        "minigpt": "swiglu",
+        "nanotransformer": "swiglu",
+        "convlm": "gelu",
+        "tinylstm": "smelu_1",
+    }
+    agrees(by_model.idxmin(axis=1)[list(chosen)].to_dict(), chosen, "lowest loss")
+    holds((again.loc[[*chosen.items()], "p_holm"] < 0.05).all(), "significantly")
+    gains = again.loc[[*chosen.items()], "difference"].iloc[:4]
+    agrees(gains, [-0.019, -0.047, -0.045, -0.035], "by", digits=3)
+    agrees(by_model.idxmax(axis=1)["tinylstm"], "swiglu", "worst in the LSTM")
+    worse = again.loc[("tinylstm", "swiglu")]
+    agrees(worse["difference"], 0.215, "by", digits=3)
+    holds(worse["p_holm"] < 0.05, "significantly worse")
+    holds((again.loc["hybridlm", "p_holm"] >= 0.05).all(), "in hybridlm none differs significantly")
+    tuning = actlab.load("answer-tuning")[0].query("model == 'tinylstm' and activation == 'swiglu'")
+    agrees(tuning["learning_rate"].max(), 0.004, "highest rate that was tried")
+
+
+def check_accuracy(ranking: pd.DataFrame, study: str) -> None:
+    """Averaged over the architectures."""
+    bigram = actlab.load_baselines(study).loc["bigram", "val_accuracy"]
+    found = [*ranking.loc[["swiglu", "relu"], "estimate"], bigram, ranking.loc["swiglu", "difference"]]
+    holds(np.abs(np.subtract(found, [40.75, 37.09, 26.98, 3.66])).max() < 0.006, "40.7, 37.1, 27.0%; 3.7 points more")
+    below = ranking.index[(ranking["difference"] < 0) & (ranking["p_holm"] < 0.05)]
+    agrees({*below}, {"gelu", "swish", "smelu_1"}, "significantly below ReLU")
+    holds(ranking.loc["smelu_05", "p_holm"] >= 0.05, "smelu_05 does not differ significantly")
+
+
+def check_trade_off(within: pd.Series, means: pd.DataFrame, metric: str, across: pd.DataFrame) -> None:
+    """Accuracy and agreement."""
+    agrees(within, [0.78, 0.07, 1], "within architectures", digits=2)
+    agrees(means["val_accuracy"].corr(means[metric], method="spearman"), 0.57, "over configurations", digits=2)
+    most = [across["val_accuracy"].idxmax(), across[metric].idxmax()]
+    agrees(most, ["convlm", "nanotransformer"], "most accurate, least agreeing")
+
+
+def check_tukey(
+    tests: pd.DataFrame,
+    counted: pd.DataFrame,
+    differ_there: pd.Series,
+    loss: pd.DataFrame,
+    trials: pd.DataFrame,
+    other: str,
+) -> None:
+    """Tukey's test beside the paired ones."""
+    holds((tests["p"] < 0.05).all() and len(tests) == 6, "the analysis of variance is significant in all six")
+    paired = actlab.contrasts(actlab.load(other)[0], "val_loss")["p_holm"] < 0.05
+    agrees(differ_there.tolist(), [27, 22], "differ from ReLU (Tukey), here and in the other study")
+    agrees(int(paired.sum()), 21, "paired tests of the other study")
+    agrees([len(trials) / 6 - 6, loss["df"].max()], [12, 2], "degrees of freedom")
+    spread = trials.groupby(ARM)["val_loss"].std()["tinylstm"]
+    holds(60 < spread["relu"] / spread["gelu"] < 70, "over 60 times as widely as GELU's")
+    holds(counted.loc[("repro-partial", "tinylstm"), "gelu"], "GELU counts as different for Tukey")
+    gelu = loss.set_index(ARM).loc[("tinylstm", "gelu"), "p"]
+    holds(gelu >= 0.05, "for Tukey alone")
+    agrees(actlab.load(other)[0]["seed"].nunique(), 5, "seeds of the other study")
+
+
+def check_variance(squares: pd.Series, sensitivity: pd.DataFrame, trials: pd.DataFrame, metric: str) -> None:
+    """Shares of the variance."""
+    percent = 100 * squares / squares["all"]
+    shares = [percent["architecture"], percent["arm"] - percent["architecture"]]
+    agrees(shares, [93, 7], "architecture; activation with its interaction", digits=0)
+    holds(percent["seed"] < 0.01, "the seed less than 0.01%")
+    few = trials[trials["model"] != "tinylstm"]
+    of_model, of_arm = (few.groupby(by)["val_loss"].transform("mean") for by in (["model"], ARM))
+    agrees(100 * (of_arm - of_model).var() / few["val_loss"].var(), 12, "without tinylstm", digits=0)
+    agrees(100 * sensitivity["share"].agg(["min", "max"]), [93, 99], "within an architecture", digits=0)
+    ranged = sensitivity["range of loss"]
+    agrees([ranged.idxmax(), ranged.idxmin()], ["tinylstm", "hybridlm"], "most and least sensitive")
+    agrees(ranged.agg(["max", "min"]), [0.74, 0.11], "range of loss", digits=2)
+    agrees(sensitivity.loc["tinylstm", f"CV of {metric}"], 65, "CV of tinylstm", digits=0)
+
+
+def check_two_scales(summary: pd.DataFrame, grown: pd.DataFrame, study: str, other: str, metric: str) -> None:
+    """Smaller networks beside larger ones."""
+    agrees(summary["same sign"].tolist(), [28, 27], "same sign")
+    agrees(len(grown), 60, "differences")
+    middle = summary[[f"median |difference|, {name}" for name in (other, study)]]
+    agrees(middle.loc["val_loss"], [0.033, 0.066], "median difference of loss", digits=3)
+    holds((middle.loc[metric] - 0.008).abs().max() < 0.0015, "of total variation near 0.008")
+    batches = [{*actlab.load(name)[0]["batch_size"]} for name in (other, study)]
+    agrees(batches, [{32}, {64}], "twice the batch")
+
+
+def check_sizes(growth: pd.DataFrame, shares: pd.DataFrame) -> None:
+    """charlm from 34 thousand to a million parameters."""
+    moved = growth.set_index("activation")
+    holds((moved["difference"] > 0).all() and (moved["p_holm"] < 0.05).all(), "all move away significantly")
+    agrees([len(moved), moved["difference"].idxmax(), *set(moved["n"])], [4, "swish", 3], "four, farthest, n")
+    agrees(moved.loc["swish", SIDES].astype(float), [0.136, 0.104, 0.169], "Swish", digits=3)
+    ordered = shares.sort_values("parameters")
+    small, large = ordered.iloc[0], ordered.iloc[-1]
+    agrees(100 * small[["value", "low", "high"]], [79, 15, 89], "share in the smallest network", digits=0)
+    agrees(100 * large[["value", "low", "high"]], [96, 45, 98], "share in the largest network", digits=0)
+    falls = shares["parameters"].corr(shares["value"], method="spearman") == -1 and large["high"] < small["low"]
+    holds(not falls and not large["low"] > small["high"], "we could not tell by the rule")
+    agrees([small["parameters"], large["parameters"]], [33728, 1017200], "parameters")
+
+
+def check_cost(trials: pd.DataFrame, spent: pd.DataFrame, study: str, other: str) -> None:
+    """Parameters, seconds and loss."""
+    for table in (trials, actlab.load(other)[0]):
+        place = table.groupby("model")[["val_loss", "parameters"]].mean().rank()
+        agrees(place.loc["convlm"].tolist(), [1, 2], "convlm: lowest loss, fewer parameters than four others")
+        agrees(place.loc["tinylstm"].tolist(), [6, 1], "tinylstm: highest loss, fewest parameters")
+    agrees(spent.loc[(study, "hybridlm"), ["min", "max"]], [33, 245], "seconds of hybridlm", digits=0)
+    agrees(spent["max"].idxmax(), (other, "minigpt"), "longest run")
+    agrees(spent["max"].max(), 2559, "its seconds", digits=0)
+
+
+def check_calibration(votes: pd.DataFrame) -> None:
+    """Churn and errors."""
+    found = [100 * votes[name].agg(end) for name in ("churn", "error") for end in ("min", "max")]
+    agrees(found, [6, 27, 51, 82], "another character, and errors (%)", digits=0)
+    holds((votes["churn / error"] < 0.5).all(), "churn is far below error")
+    holds((votes["both wrong"] > 0.5).all(), "both are wrong in more than half of the cases")
+    times = votes["SD of accuracy"] / votes["SD if independent"]
+    agrees(times.agg(["min", "max"]), [3, 25], "times as much as independent errors", digits=0)
