@@ -81,9 +81,15 @@ def differing(records: Iterable[Record]) -> list[str]:
     for every in cells.values():
         known = dict.fromkeys(name for own in every for name in own)
         varying = [name for name in known if len({repr(own.get(name)) for own in every}) > 1]
-        apart = {repr([own.get(name) for name in varying]) for own in every}
-        names |= dict.fromkeys(varying if len(apart) == len(every) else [*varying, "arm"])
+        if (without := [name for name in varying if name != "parts"]) and _apart(every, without) == len(every):
+            varying = without  # two texts go by their names, and by their hashes only where one name has two
+        names |= dict.fromkeys(varying if _apart(every, varying) == len(every) else [*varying, "arm"])
     return list(names)
+
+
+def _apart(every: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
+    """How many arms their settings of these names tell apart."""
+    return len({repr([own.get(name) for name in names]) for own in every})
 
 
 def values_of(record: Record, names: Sequence[str]) -> dict[str, str]:
