@@ -65,6 +65,15 @@ def test_filters_and_no_plots(study, tmp_path):
     assert "relu " not in text
 
 
+def test_a_part_of_a_study_is_judged_as_in_the_whole(committed):
+    """Holm runs over the whole study: what is shown of it changes no p-value."""
+    columns = ["group", "arm", "metric", "difference", "p_holm"]
+    whole = report.load("repro-lite").differences[columns]
+    part = report.load("repro-lite", ["tinylstm"]).differences[columns]
+    expected = whole[whole["group"] == "tinylstm"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(part, expected)
+
+
 def test_wrong_names_list_what_there_is(study):
     """Unknown study, format, model, activation: the message says what is known."""
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):

@@ -35,6 +35,8 @@ class Report:
     """Of every kind of record."""
     pairs: pd.DataFrame
     reference: str
+    whole: Report | None = None
+    """The whole study, where this is a part of it: one family of tests, whatever is shown of it."""
 
     @property
     def runs(self) -> pd.DataFrame:
@@ -86,6 +88,10 @@ class Report:
     @cached_property
     def differences(self) -> pd.DataFrame:
         """A row a metric and arm: the arm minus the reference of its group (``contrasts``)."""
+        if self.whole is not None:
+            every_cell = pd.MultiIndex.from_frame(self.whole.differences[ARM])
+            shown = every_cell.isin(list(self.runs[ARM].itertuples(index=False, name=None)))
+            return self.whole.differences[shown].reset_index(drop=True)
         every = [minus(self.table(name), name, ["group"], "arm", self.reference) for name in self.metrics]
         return pd.concat(every, ignore_index=True) if every else pd.DataFrame(columns=[*ARM, "metric", "p_holm"])
 
@@ -108,20 +114,23 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
         UnknownName: a study without trials; a model, an activation of the chosen models, or a reference, without a
             record.
     """
-    records = tables.load_records(study)
+    every = records = tables.load_records(study)
     for kind, wanted, key in (("model", models, "model_name"), ("activation", activations, "activation")):
         known = {str(record[key]) for record in records if settings.kind_of(record)}
         for name in wanted:
             check_name(kind, name, known, f"results/{study}")
         records = [r for r in records if not (wanted and settings.kind_of(r)) or r[key] in wanted]
-    trials, pairs = map(_named, tables.of_records(records))
+    both = [_named(table) for table in tables.of_records(every)]
+    arms = {record["arm"] for record in records if settings.kind_of(record)}
+    trials, pairs = (table[table["record"].isin(arms)] for table in both)
     levels = settings.in_order(_main(trials)["arm"])
     if not levels:
         raise BadInput(f"results/{study} has perturbed trials alone")
     if reference:
         check_name("reference", reference, levels, f"results/{study}")
     reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
-    return Report(study, records, trials, pairs, reference)
+    whole = None if len(records) == len(every) else Report(study, every, *both, reference)
+    return Report(study, records, trials, pairs, reference, whole)
 
 
 def _main(table: pd.DataFrame) -> pd.DataFrame:
