@@ -120,16 +120,16 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
         for name in wanted:
             check_name(kind, name, known, f"results/{study}")
         records = [r for r in records if not (wanted and settings.kind_of(r)) or r[key] in wanted]
-    both = [_named(table) for table in tables.of_records(every)]
+    all_trials, all_pairs = map(_named, tables.of_records(every))
     arms = {record["arm"] for record in records if settings.kind_of(record)}
-    trials, pairs = (table[table["record"].isin(arms)] for table in both)
+    trials, pairs = (table[table["record"].isin(arms)] for table in (all_trials, all_pairs))
     levels = settings.in_order(_main(trials)["arm"])
     if not levels:
         raise BadInput(f"results/{study} has perturbed trials alone")
     if reference:
         check_name("reference", reference, levels, f"results/{study}")
     reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
-    whole = None if len(records) == len(every) else Report(study, every, *both, reference)
+    whole = None if len(records) == len(every) else Report(study, every, all_trials, all_pairs, reference)
     return Report(study, records, trials, pairs, reference, whole)
 
 
