@@ -258,13 +258,18 @@ RUNGS |= {"order": "batch order", "all": "another seed"}
 
 @cache
 def one_bit() -> pd.DataFrame:
-    """Total variation after one bit minus that between seeds, and as a share of it with an interval: five seeds, at
-    ReLU's tuned rate."""
-    bits, seeds = (actlab.load("one-bit", kind)[1] for kind in ("perturbed", "trials"))
-    bits = bits.drop(columns="seed").assign(second=bits["first"])
-    tables = [actlab.without_each(table, TV).set_index([*ARM, "left_out"])["value"] for table in (bits, seeds)]
-    share = (100 * tables[0] / tables[1]).groupby(ARM, sort=False).apply(actlab.jackknife).unstack()
-    return share.assign(low=share["low"].clip(lower=0)).reset_index()  # no distance is below 0
+    """Total variation after one bit as a percentage of that between seeds, both geometric means: five seeds, at ReLU's
+    tuned rate; intervals on the logarithmic scale."""
+    logs = []
+    for kind in ("perturbed", "trials"):
+        pairs = actlab.load("one-bit", kind)[1]
+        pairs = pairs[pairs[TV] > 0].assign(log=lambda rows: np.log10(rows[TV]))
+        if kind == "perturbed":  # a run and itself: leaving it out takes one pair away
+            pairs = pairs.drop(columns="seed").assign(second=pairs["first"])
+        logs.append(actlab.without_each(pairs, "log").set_index([*ARM, "left_out"])["value"])
+    share = (logs[0] - logs[1]).groupby(ARM, sort=False).apply(actlab.jackknife).unstack()
+    share[SIDES] = 100 * 10 ** share[SIDES].astype(float)
+    return share.reset_index()
 
 
 @cache
@@ -298,7 +303,7 @@ def ladder() -> pd.DataFrame:
 
 def one_bit_changed() -> list[Finding]:
     """What one bit does, and what a rounder corner does to that."""
-    fact = partial(Finding, n=5, unit=SHARE, study="one-bit", page="same", digits=0)
+    fact = partial(Finding, n=5, unit=SHARE, study="one-bit", page="one-bit", digits=0)
     what = "what one bit does of what another seed does"
     found = []
     for _, row in one_bit().iterrows():
@@ -312,13 +317,14 @@ def one_bit_changed() -> list[Finding]:
         ("gelu-fifth", gelu.iloc[4], f"under GELU ({gelu.iloc[4]['model']})"),
         ("gelu-sixth", gelu.iloc[5], f"under GELU ({gelu.iloc[5]['model']})"),
     ):
-        found.append(fact(f"one-bit-{name}", f"{what} {where}", estimate(row), front=True))
+        digits = 1 if row["estimate"] < 1 else 0
+        found.append(fact(f"one-bit-{name}", f"{what} {where}", estimate(row), front=True, digits=digits))
     return [*found, *spread(), *rounder_corner()]
 
 
 def spread() -> list[Finding]:
     """By how much activations differ after a small and a large change."""
-    fact = partial(Finding, unit="times", study="ladder, one-bit, one-bit-own", page="same")
+    fact = partial(Finding, unit="times", study="ladder, one-bit, one-bit-own", page="one-bit")
     times = 10 ** (ladder().std(axis=1) ** 2).groupby("what").mean() ** 0.5
     what = "by which four activations differ after"
     larger = alone(times.drop("one bit").max())
