@@ -68,7 +68,7 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     for file, study in (("first.yaml", "mine-quick"), ("second.yaml", "second")):
         Path(file).write_text(Path("my-study.yaml").read_text().replace("my-study", study))
     assert typed("run", "my-study.yaml", "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
-    monkeypatch.setattr("actlab.study.status._seconds", lambda *_: 1.0)
+    monkeypatch.setattr("actlab.study.status.Times.of", lambda *_: 1.0)
     done = replay.Replay("replayed", {})
     monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
 

@@ -97,14 +97,23 @@ def make(page: Page) -> None:
     if page.checks.exists():
         notebook.cells.pop()
     notebook.cells = picture_first(notebook.cells)
-    for cell in notebook.cells:  # what this page sets, folded; the declared parameters above it are open
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell.metadata["tags"] += ["hide-input"]
+    show_own_parameters(notebook.cells)
     for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
         notebook.metadata.pop(name, None)
     notebook.metadata["made_from"] = made_from
     files.write_text(page.path, nbformat.writes(notebook) + "\n")
     work.unlink()
+
+
+def show_own_parameters(cells: list[nbformat.NotebookNode]) -> None:
+    """Open is what this page sets; folded, where it sets something, what the notebook declares. A plan is long, and
+    left to its params file."""
+    tagged = {tag: cell for cell in cells for tag in cell.metadata.get("tags", [])}
+    if "injected-parameters" not in tagged:
+        return
+    tagged["parameters"].metadata["tags"] += ["hide-input"]
+    own = tagged["injected-parameters"]
+    own.source = "\n".join(line for line in own.source.splitlines() if not line.startswith("plan = "))
 
 
 def picture_first(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:

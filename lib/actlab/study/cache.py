@@ -68,6 +68,11 @@ def cached(task: Task[T]) -> list[Results] | None:
     return found
 
 
+def has_ended(task: Task[T]) -> bool:
+    """Whether every trial of a task has left its file; whether it is whole is seen where it is read."""
+    return all(place_of(trial).exists() for trial in task.trials)
+
+
 def run_task(task: Task[T], report: Report | None = None) -> list[Results]:
     """Train what is not in the cache; a started training goes on from its checkpoint. A failure is a status with its
     traceback, never raised.

@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import provenance
-from actlab.study.cache import cached, run_task
+from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import kind_named, kind_of, plan
 from actlab.study.overrides import overridden
 from actlab.study.progress import Event, Watch
@@ -140,7 +140,7 @@ def _trained(
         return
     before = {arm: earlier(arm) for arm in arms}
     owner = {trial: arm for arm in reversed(arms) for trial in arm.trials}
-    there = {task for task in tasks if cached(task) is not None}
+    there = {task for task in tasks if has_ended(task)}
     total, already = (sum(len(task.trials) for task in some) for some in (tasks, there))
     watch(Event("start", arms[0], total=total, cached=already))
     ended: dict[Trial, Results] = {}

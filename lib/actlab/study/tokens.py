@@ -46,7 +46,7 @@ class TokenTrial(LanguageTrial):
     named_by: ClassVar[tuple[str, ...]] = ("optimizer", "symmetry", "activation")
     vocab_size: Annotated[int, Field(ge=257, le=65536)] = 512
     """Largest vocabulary of the text's byte-pair encoding."""
-    shards: str = ""
+    shards: Annotated[str, Field(pattern=r"^[^<>\x00-\x1f]{0,200}$")] = ""
     """Folder of *train*.bin and *val*.bin below the data folder, in place of the text."""
     scale: Annotated[str, one_of("scale", GPT2_SCALES)] = "quick"
     """Size of the model."""
