@@ -85,7 +85,8 @@ def test_every_command_that_a_page_shows_is_understood(reader, subtests):
         program, *rest = shlex.split(line)
         with subtests.test(line=line):
             if program == "actlab":
-                more = ["--dry-run", "--plugin", "my_parts.py"] if rest[0] == "run" else []
+                own = [] if "--plugin" in rest else ["--plugin", "my_parts.py"]
+                more = ["--dry-run", *own] if rest[0] == "run" else []
                 assert typed(*rest, *more) == 0
                 continue
             known = inspect_notebook(rest[0])
