@@ -58,7 +58,7 @@ def written(folder):
 @pytest.fixture
 def reader(tmp_path, monkeypatch, toy, no_own_parts):
     """A folder of a reader who has come so far: the files that the pages tell to write; the committed records, and
-    those of my-study. What would train for long is asked for and not done."""
+    those of my-study and mine-quick. What would train for long is asked for and not done."""
     (tmp_path / "results").mkdir()
     committed = (paths.git("ls-files", "results") or "").splitlines()
     for name in {Path(file).parts[1] for file in committed}:  # what somebody trained here is not theirs, nor written to
@@ -67,7 +67,8 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     monkeypatch.chdir(tmp_path)
     for file, study in (("first.yaml", "mine-quick"), ("second.yaml", "second")):
         Path(file).write_text(Path("my-study.yaml").read_text().replace("my-study", study))
-    assert typed("run", "my-study.yaml", "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
+    for file in ("my-study.yaml", "first.yaml"):
+        assert typed("run", file, "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
     monkeypatch.setattr("actlab.study.status.Times.of", lambda *_: 1.0)
     done = replay.Replay("replayed", {})
     monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
