@@ -1,0 +1,89 @@
+"""Numbers of notebooks/phase.ipynb. Where the rest of convlm is recorded, the page's text is to be written again."""
+
+import pandas as pd
+
+from actlab.book.checks import agrees, holds
+
+BOTH = ["charlm", "nanotransformer"]
+
+
+def check_what_is_recorded(level: pd.DataFrame, pairs: pd.DataFrame, again: pd.Series, whole: pd.Index) -> None:
+    """Three seeds everywhere; convlm in part."""
+    agrees([*whole], BOTH, "architectures of which all is recorded")
+    agrees([*level.loc[0].loc["convlm"].index], ["relu", "gelu"], "of convlm")
+    arms = pairs.groupby(["warm-up", "model", "activation", "learning_rate"])["seed"].nunique()
+    agrees(set(arms), {3}, "three seeds")
+    agrees((len(again), again.max()), (36, 0.0), "unchanged repetitions on a GPU, and their largest difference")
+
+
+def check_the_levels(level: pd.DataFrame, quiet: float) -> None:
+    """What one bit does at a rate: geometric means."""
+    gelu = 100 * 10 ** level.loc[(0, "charlm", "gelu"), [0.002, 0.004]]
+    agrees(gelu.iloc[0], 0.003, "GELU in charlm at 0.002 (%)", digits=3)
+    agrees(gelu.iloc[1], 10, "GELU in charlm at 0.004 (%)", digits=0)
+    relu = 100 * 10 ** level.xs("relu", level="activation").stack()
+    agrees(relu.max(), 20, "ReLU's most (%)", digits=0)
+    agrees(relu.min(), 0.7, "ReLU's least (%)", digits=1)
+    gelu = level.xs(("convlm", "gelu"), level=["model", "activation"])
+    holds((10 ** gelu.max(axis=None)) < quiet, "GELU in convlm is quiet at all six rates")
+
+
+def check_the_jumps(jumps: pd.DataFrame) -> None:
+    """Largest rise between neighbouring rates."""
+    dry = jumps.loc[0]
+    smooth = dry.drop("relu", level="activation")["jump"]
+    agrees(smooth[BOTH].agg(["min", "max"]), [2.3, 3.7], "smooth ones without a warm-up", digits=1)
+    agrees(10 ** smooth[BOTH].min(), 200, "a factor of", digits=-1)
+    agrees(10 ** smooth[BOTH].max(), 4500, "to a factor of", digits=-2)
+    relu = dry.xs("relu", level="activation")["jump"]
+    agrees(relu[BOTH], [0.7, 0.4], "ReLU's", digits=1)
+    agrees(10 ** relu.max(), 5, "ReLU's as a factor", digits=0)
+    agrees(smooth["charlm"], [3.52, 3.63, 3.01], "GELU, SwiGLU, SmeLU 0.3 in charlm", digits=2)
+    agrees(smooth["nanotransformer"], [3.65, 3.16, 2.30], "the same in nanotransformer", digits=2)
+    agrees(smooth["convlm"], [1.3], "GELU in convlm", digits=1)
+
+
+def check_slopes_and_warm_up(slopes: pd.Series, after: pd.DataFrame, moved: pd.Series) -> None:
+    """ReLU's slope, and where the jump goes."""
+    agrees(slopes[0][["charlm", "nanotransformer", "convlm"]], [0.78, 0.38, 0.23], "no warm-up", digits=2)
+    agrees(slopes[50][["charlm", "nanotransformer", "convlm"]], [0.79, 0.39, 0.33], "warm-up", digits=2)
+    times = after["times smaller there"]
+    agrees(times.min(), 4, "times smaller, least", digits=0)
+    agrees(times.max(), 9600, "times smaller, most", digits=-2)
+    agrees([*moved[moved].index], [(model, "gelu") for model in BOTH], "where the jump moves up")
+    agrees(len(moved), 5, "of five")
+    holds((after["up to, warm-up"] >= after["up to"]).all(), "it moves down nowhere")
+
+
+def check_the_cost(cost: pd.DataFrame, found: pd.DataFrame, jumps: pd.DataFrame, quiet: float) -> None:
+    """Losses, in nats."""
+    smooth = cost.drop("relu", level="activation")
+    free = smooth["cost"] == 0
+    agrees(free.groupby("warm-up").agg(["sum", "size"]).to_numpy().tolist(), [[6, 7], [3, 7]], "lowest loss quiet")
+    holds(cost.xs("relu", level="activation")["quiet up to"].isna().all(), "ReLU is never quiet")
+    agrees(smooth.loc[(0, "nanotransformer", "smelu_0.3"), "cost"], 0.060, "the seventh", digits=3)
+    agrees(smooth.loc[(50, "charlm", "smelu_0.3"), "cost"], 0.021, "SmeLU 0.3 in charlm", digits=3)
+    wet = smooth.loc[50].loc["nanotransformer", "cost"]
+    agrees(wet.agg(["min", "max"]), [0.066, 0.104], "nanotransformer with a warm-up", digits=3)
+    calm = smooth["quiet loss"].groupby("model").min()
+    relu = cost.xs("relu", level="activation")["loss"].groupby("model").min()
+    order = ["charlm", "convlm", "nanotransformer"]
+    agrees(calm[order], [2.089, 1.875, 2.104], "the best quiet network", digits=3)
+    agrees(relu[order], [2.148, 1.919, 2.098], "the best ReLU network", digits=3)
+    best = [(50, "charlm", "swiglu"), (50, "convlm", "gelu"), (0, "nanotransformer", "swiglu")]
+    agrees(smooth.loc[best, "quiet loss"], [2.089, 1.875, 2.104], "which these are", digits=3)
+    starts = jumps["up to"] / 2 == cost["at"]
+    starts = starts.loc[0].loc[BOTH].drop("relu", level="activation")
+    agrees([starts.sum(), len(starts)], [5, 6], "series whose jump begins at the lowest loss")
+    arm = ["warm-up", "model", "activation"]
+    at = found.set_index([*arm, "learning_rate"])["max"]
+    worst = 10 ** at.loc[[(*key, rate) for key, rate in smooth["quiet up to"].items()]]
+    agrees((worst > quiet).sum(), 5, "series in which a seed exceeds it at the largest quiet rate")
+    agrees(worst.max() / quiet, 16, "by a factor of", digits=0)
+    every = at.loc[[(*key, rate) for key, rate in smooth["at"].items()]]
+    agrees((10**every < quiet).sum(), 7, "lowest loss where every seed is quiet")
+
+
+def check_the_verdicts(plan: pd.DataFrame) -> None:
+    """By the rules of the plan."""
+    agrees([*plan["outcome"]], ["held", "could not be told", "could not be told"], "outcomes")
