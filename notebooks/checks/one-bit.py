@@ -48,6 +48,20 @@ def check_the_ladder(spread: pd.Series, churn: pd.DataFrame) -> None:
     holds((rest.max(axis=1) - rest.min(axis=1)).max() < 3, "after anything larger within 3 points")
 
 
+def check_sizes(by_size: pd.DataFrame, steep: pd.DataFrame) -> None:
+    """First changes of eight sizes."""
+    ends = 10 ** by_size.xs("relu", level="activation")
+    agrees([ends.min(axis=None), ends.max(axis=None)], [0.08, 0.12], "ReLU, any size", digits=2)
+    agrees(steep.xs("relu", level="activation")["mean"], [0.001, 0.014], "ReLU's slopes, charlm and convlm", digits=3)
+    smooth = steep.loc[(slice(None), ["gelu", "smelu_0.3"]), :]
+    agrees(smooth["mean"].agg(["min", "max"]), [0.61, 0.78], "slopes of GELU and SmeLU-0.3", digits=2)
+    agrees((10 ** smooth["mean"]).agg(["min", "max"]), [4, 6], "ten times larger does so much more", digits=0)
+    agrees([smooth["low"].min(), smooth["high"].max()], [0.22, 1.01], "their intervals", digits=2)
+    agrees(set(steep["count"]), {3}, "three seeds")
+    tenth = by_size[0.1].groupby("model").agg(["min", "max"])
+    agrees((10 ** (tenth["max"] - tenth["min"])).max(), 2.3, "four activations at a tenth of the norm", digits=1)
+
+
 def check_growth(long: pd.DataFrame, later: pd.DataFrame, growth: pd.DataFrame, behind: pd.Series) -> None:
     """Along training."""
     agrees(long.iloc[0], [27, 43, 58, 72, 78], "percent of another seed, convlm", digits=0)
@@ -78,10 +92,11 @@ def check_the_low_rate(
 
 
 def check_the_plans(plan: pd.DataFrame, beside: pd.DataFrame, losses: pd.DataFrame) -> None:
-    """Seventeen predictions."""
+    """Nineteen predictions."""
     words = ["held", "failed", "failed", "held", "failed"]  # one-bit, ladder
     words += ["held", "held", "failed", "held", "failed", "failed", "failed"]  # growth, growth-long
     words += ["failed", "could not be told", "held", "held", "held"]  # rounding-tuned, sources, extreme
+    words += ["held", "could not be told"]  # perturbation-size
     agrees(plan["outcome"].tolist(), words, "outcomes")
     agrees(beside["significantly_below"].iloc[0].item(), 24, "significantly below another seed")
     agrees([(losses["p_holm"] < 0.05).sum().item(), len(losses)], [4, 18], "losses that differ from ReLU's")
