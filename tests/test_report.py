@@ -9,7 +9,7 @@ from scipy import stats
 
 from actlab import paths, report
 from actlab.errors import BadInput, UnknownName
-from actlab.report import summary
+from actlab.report import drawings, summary
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def test_report_writes_what_the_reference_workflow_wrote(study, tmp_path):
     """Summary, tables, and a figure of every metric, of its differences, of training and noise floors, none empty."""
     written = {str(path.relative_to(tmp_path)) for path in report.write(report.load(study), tmp_path)}
     metrics = ("reproducibility", "total_variation", "churn", "jensen_shannon", "label_pd", "val_loss", "best_val_loss")
-    pictures = {"accuracy_vs_reproducibility", "training_curves", "noise_floor"}
+    pictures = {"accuracy_vs_reproducibility", "noise_floor", "overview", "training_charlm", "training_tinylstm"}
     pictures |= {f"{kind}{name}" for name in (*metrics, "accuracy") for kind in ("", "differences_")}
     data = {"summary.txt", *(f"{name}.csv" for name in ("trials", "pairs", "estimates", "differences"))}
+    data |= {"table_trials.tex", "report.sha256"}
     data |= {f"table_{name}.tex" for name in report.load(study).metrics}
-    assert written == data | {f"{name}.png" for name in pictures}
-    assert all(re.fullmatch(report.OURS, name) for name in written - {"summary.txt"})
-    assert all((tmp_path / name).stat().st_size > 100 for name in written)
+    assert written | {"report.sha256"} == data | {f"{name}.png" for name in pictures}
+    assert all((tmp_path / name).stat().st_size > 100 for name in data)
 
 
 def test_summary_has_mean_cv_best_and_worst(study):
@@ -53,16 +53,59 @@ def test_summary_has_mean_cv_best_and_worst(study):
 
 
 def test_filters_and_no_plots(study, tmp_path):
-    """Only the chosen models and activations appear; --no-plots leaves the summary alone. Of other files there only an
-    earlier report's go."""
-    for name in ("differences_churn.png", "table_own.tex"):
-        (tmp_path / name).touch()
+    """Only the chosen models and activations appear, with their differences from the study's reference; --no-plots
+    leaves out the figures."""
     written = [path.name for path in report.write(report.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())]
-    assert {path.name for path in tmp_path.iterdir()} == {*written, "table_own.tex", "results"}
+    assert {path.name for path in tmp_path.iterdir()} == {*written, "report.sha256", "results"}
     assert not [*tmp_path.glob("*.png")]
     text = (tmp_path / "summary.txt").read_text()
     assert "tinylstm" not in text
-    assert "relu " not in text
+    assert "charlm gelu" in text
+    assert "charlm relu" not in text
+
+
+def test_only_files_of_a_report_are_replaced_or_deleted(study, tmp_path):
+    """A file of the user's stays, as a table that an earlier report left and the user changed does; what a report
+    wrote is replaced, and goes where the next one does not write it."""
+    (out := tmp_path / "mine").mkdir()
+    (out / "churn.png").write_text("mine")
+    (out / "table_own.tex").write_text("mine")
+    earlier = report.load(study)
+    assert (out / "differences.csv") in [*report.write(earlier, out, ())]
+    (out / "table_churn.tex").write_text("changed")
+    with pytest.raises(BadInput, match=r"table_churn\.tex is no file of a report, or was changed since"):
+        list(report.write(earlier, out, ()))
+    assert (out / "table_churn.tex").read_text() == "changed"
+    (out / "table_churn.tex").unlink()
+    list(report.write(report.load(study, ["tinylstm"]), out, ()))
+    assert not (out / "differences.csv").exists()
+    assert [(out / name).read_text() for name in ("churn.png", "table_own.tex")] == ["mine", "mine"]
+    with pytest.raises(BadInput, match=r"churn\.png is no file of a report"):
+        list(report.write(earlier, out))
+
+
+@pytest.mark.parametrize("content", ["", "mine", f"{'0' * 64}  summary.txt\n"])
+def test_a_list_of_somebody_else_is_no_list(study, tmp_path, content):
+    (tmp_path / "report.sha256").write_text(content)
+    with pytest.raises(BadInput, match="is no list of a report's files"):
+        list(report.write(report.load(study), tmp_path, ()))
+    assert (tmp_path / "report.sha256").read_text() == content
+
+
+def test_figures_of_a_large_study_show_its_first_groups(tmp_path):
+    """And say which; tables have every arm."""
+    grids.save(*(grids.record(activation=name, learning_rate=i / 8) for i in range(1, 9) for name in ("relu", "gelu")))
+    found = report.load("made-up")
+    assert "first 6 of 8 groups and the first 2 of 2 arms" in drawings.left_out(found)
+    assert len([name for name, _ in drawings.of(found) if name.startswith("training_")]) == 6
+    assert len(found.estimates.query("metric == 'val_loss'")) == 16
+
+
+@pytest.mark.parametrize("name", ["", "..", "empty", "no-such"])
+def test_a_study_without_records_is_one_sentence(study, name):
+    (paths.results() / "empty").mkdir()
+    with pytest.raises(UnknownName, match=r"unknown study with trials .* known are made-up"):
+        report.load(name)
 
 
 def test_a_part_of_a_study_is_judged_as_in_the_whole(committed):

@@ -68,7 +68,11 @@ def _sweep(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> Path:
     """Write a text file atomically, in UTF-8 with \\n line ends."""
-    content = text.encode()
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write a file atomically."""
     with replacing(path, len(content)) as work:
         work.write_bytes(content)
     return path

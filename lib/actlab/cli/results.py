@@ -33,6 +33,8 @@ def report(
     loaded = reports.load(study, listed(model), listed(activation), reference)
     for path in reports.write(loaded, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
         console.print(str(path))
+    if plots and (told := reports.left_out(loaded)):
+        console.print(told)
 
 
 @app.command()

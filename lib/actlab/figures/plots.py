@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from actlab.figures import primitives
 from actlab.figures.primitives import Line, ordered, panels, reach_of
-from actlab.figures.style import GREY, Look, canvas, in_formula, keep, look, looks, styled
+from actlab.figures.style import GREY, Look, canvas, in_formula, keep, legend, look, looks, styled
 
 Key = tuple[str, str, str]
 """Panel, place on the axis of names, series."""
@@ -153,14 +153,47 @@ def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
     return keep(figure, table.reset_index().to_dict("records"))
 
 
-def bars(table: pd.DataFrame, label: str) -> Figure:
-    """A bar a mean of each activation with its interval, a panel for each model: a table of ``means``."""
-    of_model = {str(model): rows for model, rows in table.groupby("model", sort=False)}
+def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "activation") -> Figure:
+    """A bar a mean of each ``row`` with its interval, a panel for each ``panel``: a table of ``means``."""
+    of_panel = {str(name): rows for name, rows in table.groupby(panel, sort=False)}
 
-    def draw(axes: Axes, model: str) -> None:
-        names, *numbers = (of_model[model][name] for name in ("activation", "estimate", "low", "high"))
-        axes.bar(names, numbers[0], yerr=reach_of(*numbers), color=[look(name)[0] for name in names])
+    def draw(axes: Axes, name: str) -> None:
+        places, *numbers = (of_panel[name][column] for column in (row, "estimate", "low", "high"))
+        axes.bar(places, numbers[0], yerr=reach_of(*numbers), color=[look(place)[0] for place in places])
         axes.tick_params(axis="x", rotation=60, labelsize=9)
         axes.grid(axis="x", visible=False)
 
-    return keep(panels(of_model, draw, "", label, 3, 2.1, False), table.to_dict("records"))
+    return keep(panels(of_panel, draw, "", label, 3, 2.1, False), table.to_dict("records"))
+
+
+def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> Figure:
+    """Four panels of a metric: means by model and activation as bars, all pairs of each model as boxes, the means as a
+    heat map, and how much they vary over activations (CV%), ranked.
+
+    Args:
+        grid: means, a row a model and a column an activation.
+        pairs: model -> the values of all its pairs.
+        label: of the metric.
+    """
+    models, style_of = [*map(str, grid.index)], looks(map(str, grid))
+    cv = (100 * grid.std(axis=1, ddof=0) / grid.mean(axis=1)).sort_values()  # as in the audited studies
+    with styled():
+        figure, every = canvas(2, 2, 7.6, 6.4)
+        means, boxes, heat, ranking = every
+        width = 0.8 / max(grid.shape[1], 1)
+        for i, name in enumerate(grid):
+            beside = np.arange(len(grid)) + width * (i - (grid.shape[1] - 1) / 2)
+            means.bar(beside, grid[name], 0.9 * width, color=style_of[str(name)][0], label=str(name))
+        boxes.boxplot([pd.Series(pairs[name]).dropna() for name in models], positions=range(len(models)))
+        figure.colorbar(heat.imshow(grid.to_numpy(dtype=float), cmap="cividis", aspect="auto"), ax=heat)
+        heat.set_yticks(range(len(models)), models, fontsize=9)
+        heat.grid(visible=False)
+        for axes, names in ((means, models), (boxes, models), (heat, [*map(str, grid)])):
+            axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=9)
+        ranking.barh([*map(str, cv.index)], cv, color=GREY)
+        ranking.tick_params(axis="y", labelsize=9)
+        titles = (f"{label}: means", "all pairs of seeds", "means", "CV over activations (%)")
+        for axes, title in zip(every, titles, strict=True):
+            axes.set_title(title, fontsize=9, loc="left")
+        legend(figure, [means], 6)
+    return keep(figure, grid.reset_index().to_dict("records"))
