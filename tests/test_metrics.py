@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_matrix
 from scipy.special import rel_entr
 from tiny import normal
 
@@ -141,3 +142,38 @@ def test_all_pairs_at_once_are_the_metrics_of_each():
     for couple, values in zip(couples, metrics.pairwise(made, couples), strict=True):
         each = {name: getattr(metrics, name)(*map(made.get, couple)) for name in values}
         assert values == pytest.approx(each, abs=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float8_e4m3fn])
+def test_half_precision_is_computed_in_double(dtype):
+    """Two certain predictions that disagree are one bit apart, whatever holds them."""
+    p = torch.eye(2)
+    found = metrics.compare(p.to(dtype), p.flip(0).to(dtype))
+    assert found == pytest.approx({"total_variation": 1, "relative_pd": 2, "churn": 1, "jensen_shannon": 1}, abs=1e-12)
+
+
+ROWS = np.eye(3)
+NO_NUMBERS = {
+    "rows of other lengths": [[1], [0.5, 0.5]],
+    "a sparse matrix": csr_matrix(ROWS),
+    "complex": ROWS * (1 + 0j),
+    "a complex tensor": torch.eye(3) * (1 + 0j),
+    "text": "abc",
+    "a tensor without values": torch.eye(3, device="meta"),
+    "no columns": np.zeros((3, 0)),
+}
+
+
+@pytest.mark.parametrize("what", NO_NUMBERS)
+def test_what_is_no_probability_is_refused(what):
+    with pytest.raises(BadInput, match="expected"):
+        metrics.compare(NO_NUMBERS[what], NO_NUMBERS[what])
+
+
+def test_labels_and_own_metrics_are_held_too():
+    assert metrics.compare(torch.eye(3).to_sparse(), ROWS)["churn"] == 0
+    for targets in (["a", "b", "c"], [1j, 0, 0], [[1], [1, 2]]):
+        with pytest.raises(BadInput, match="expected"):
+            metrics.compare(ROWS, ROWS, targets)
+    with pytest.raises(BadInput, match="unknown metric 'zz'"):
+        metrics.compare(ROWS, ROWS, None, ["zz"])

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from actlab.errors import BadInput, Table
+from actlab.errors import BadInput, Table, brief, check_name
 
 
 class ChurnSplit(NamedTuple):
@@ -49,9 +49,21 @@ def _targets(p: Tensor, targets: object) -> Tensor:
 
 
 def _numbers(values: object) -> Tensor:
-    """A tensor of floating-point numbers as it is, anything else in double precision."""
-    found = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, float))
-    return found if found.is_floating_point() else found.double()
+    """A tensor in single or double precision as it is, anything else in double: half precision has too few digits for a
+    sum over labels."""
+    try:
+        if isinstance(values, Tensor):
+            if values.is_complex() or values.is_meta:
+                raise TypeError(f"they are {values.dtype} on {values.device}")
+            found = values.to_dense()
+            return found if found.dtype in (torch.float32, torch.float64) else found.double()
+        given = np.asarray(values)
+        if given.dtype.kind == "c":
+            raise TypeError("they are complex")
+        return torch.from_numpy(np.array(given, float))
+    except (TypeError, ValueError, RuntimeError) as error:  # text, lists of different lengths, a sparse matrix of SciPy
+        why = str(error).partition("\n")[0]
+        raise BadInput(f"expected numbers, as an array, a list or a tensor, got {brief(values)}: {why}") from None
 
 
 def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:
@@ -204,6 +216,9 @@ def compare(p: object, q: object, targets: object = None, own: Iterable[str] = (
         BadInput: other shapes, other labels, or a row that is no distribution: a negative value, or a sum 1% from 1 or
             more.
     """
+    own = list(own)
+    for name in own:
+        check_name("metric", name, ROWS)
     first, second = _distributions("first", p), _distributions("second", q)
     found = row_means(first, second, own)
     if targets is None:
@@ -217,7 +232,7 @@ def compare(p: object, q: object, targets: object = None, own: Iterable[str] = (
 
 def _distributions(which: str, values: object) -> Tensor:
     found = _numbers(values)
-    if found.dim() == 2:
+    if found.dim() == 2 and found.numel():
         total, least = found.double().sum(dim=1), found.amin(dim=1)
         for row in ((total - 1).abs().gt(0.01) | least.lt(0)).nonzero().flatten().tolist()[:1]:
             raise BadInput(

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from actlab.errors import BadInput, check_name
+from actlab.errors import BadInput, brief, check_name
 from actlab.statistics.estimate import LEVEL, Array, summary, tail
 from actlab.statistics.significance import ALPHA, holm
 
@@ -81,7 +81,7 @@ def contrasts(
     by = names_of(by)
     if unpaired and "seed" not in table:
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
-    arms = _arms(table, metric, by, factor)
+    arms = _arms(table, metric, [*by, factor])
     check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)
     rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell), unpaired) for cell in cells]
@@ -111,7 +111,7 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
         A row a group: ``n`` runs, ``estimate``, ``low``, ``high``, ``se``, ``df``.
     """
     by = names_of(by)
-    arms = _arms(table, metric, by[:-1], by[-1])
+    arms = _arms(table, metric, by)
     rows = [summary(arm.without_one(arm.runs))[:-1] for arm in arms.values()]
     table = pd.DataFrame(rows, columns=SUMMARY[:-1])
     return pd.concat([pd.DataFrame(arms.keys(), columns=by), table], axis=1)
@@ -131,7 +131,7 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
     by = names_of(by)
     rows = [
         [*cell, str(left_out), value]
-        for cell, arm in _arms(table, metric, by[:-1], by[-1]).items()
+        for cell, arm in _arms(table, metric, by).items()
         for left_out, value in zip(("", *arm.runs), arm.without_one(arm.runs), strict=True)
     ]
     return pd.DataFrame(rows, columns=[*by, "left_out", "value"])
@@ -140,6 +140,8 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
 def bound(table: pd.DataFrame) -> float:
     """The smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the largest
     |difference| + t(0.95, df) se (an intersection-union test, so not corrected); NaN where one has no interval."""
+    for name in ("df", "se", "difference"):
+        check_name("column", name, table.columns)
     reach = special.stdtrit(table["df"], LEVEL) * table["se"]
     return float((table["difference"].abs() + reach).max(skipna=False))
 
@@ -194,27 +196,54 @@ def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
         )
 
 
-def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hashable]]:
+def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
     """(the independent runs that each row rests on: its seed, or the runs in both of its networks; what names the
     rows)."""
     if "seed" in rows and rows["seed"].notna().all():
-        return [frozenset([seed]) for seed in rows["seed"]], {*rows["seed"]}
+        seeds = [frozenset([run_of(seed)]) for seed in rows["seed"]]
+        return seeds, {*seeds}
     if "members" in rows:
-        return [frozenset(names) for names in rows["members"]], {*rows["members"]}
-    check_name("column", "first", rows.columns)
-    runs = {name: frozenset(np.ravel(name).tolist()) for name in {*rows["first"], *rows["second"]}}
+        every = [frozenset(map(run_of, names)) for names in rows["members"]]
+        return every, {*every}
+    for side in ("first", "second"):
+        check_name("column", side, rows.columns)
+    runs = {name: frozenset(map(run_of, np.ravel(name))) for name in {*rows["first"], *rows["second"]}}
     pairs = [*zip(rows["first"], rows["second"], strict=True)]
     return [runs[first] | runs[second] for first, second in pairs], {*map(frozenset, pairs)}
 
 
-def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> dict[Cell, Arm]:
+def run_of(run: Hashable) -> str:
+    """A run's name: ``42`` is one run, whether a column holds it as text or as a number."""
+    return str(int(run)) if isinstance(run, float) and run.is_integer() else str(run)
+
+
+def cell_from(values: Iterable[Any]) -> Cell:
+    """Group and level by which rows are found; what is empty is one and the same NaN, which else equals nothing."""
+    return tuple(math.nan if isinstance(value, float) and math.isnan(value) else value for value in values)
+
+
+def grouped(table: pd.DataFrame, columns: Sequence[str]) -> dict[Cell, pd.DataFrame]:
+    """The rows of each group, in the order of the table."""
+    return {cell_from(cell): rows for cell, rows in table.groupby([*columns], sort=False, dropna=False)}
+
+
+def check_numeric(table: pd.DataFrame, name: str) -> None:
+    """``BadInput`` where a column holds no numbers."""
+    kind = table[name].dtype
+    if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_complex_dtype(kind):
+        raise BadInput(f"expected a column of numbers, got {name} of type {kind}")
+
+
+def _arms(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
     """(*group, level) -> its rows."""
-    for column in (*by, factor, metric):
-        check_name("column", column, table.columns)
-    if not pd.api.types.is_numeric_dtype(table[metric]):
-        raise BadInput(f"expected a column of numbers, got {metric} of type {table[metric].dtype}")
-    cells = table.groupby([*by, factor], sort=False, dropna=False)
-    return {cell: Arm(rows, metric, cell) for cell, rows in cells}
+    if not isinstance(table, pd.DataFrame):
+        raise BadInput(f"expected a pandas table, got {brief(table)}")
+    for name in (*columns, metric):
+        check_name("column", name, table.columns)
+    if not columns:
+        raise BadInput("by: expected the name of at least one column")
+    check_numeric(table, metric)
+    return {cell: Arm(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
 
 
 def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[Any]:
@@ -243,7 +272,12 @@ def _welch(theirs: Array, mine: Array) -> list[Any]:
 def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> list[Cell]:
     """The comparisons to make: those planned, or every level but the reference in every group."""
     if planned is not None and not isinstance(planned, int):
-        return [tuple(cell) for cell in planned]
+        cells = [*planned] if isinstance(planned, Iterable) else [planned]
+        wide = len(next(iter(every)))
+        for cell in cells:
+            if not isinstance(cell, tuple | list) or len(cell) != wide:
+                raise BadInput(f"planned: expected how many, or each as its {wide} names (*group, level), got {cell!r}")
+        return [cell_from(cell) for cell in cells]
     groups, levels = (dict.fromkeys(names) for names in zip(*((cell[:-1], cell[-1]) for cell in every), strict=True))
     return [(*group, level) for group in groups for level in levels if level != reference]
 
@@ -255,14 +289,16 @@ def decided(
     margin (``contrasts``)."""
     if correction not in ("holm", None):
         raise BadInput(f"expected 'holm' or None as the correction, got {correction!r}")
+    for name in family:
+        check_name("column of the family", name, table.columns)
     if margin is not None:
-        if not margin > 0:
+        if not isinstance(margin, float | int) or not margin > 0:
             raise BadInput(f"expected a margin above 0, got {margin}")
         distance = margin - table["difference"].abs()
         tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
         table = table.assign(p_equivalent=tails)
     for name in [name for name in ("p", "p_equivalent") if name in table and correction]:
-        parts = [part for _, part in table.groupby([*family], sort=False)] if family else []
+        parts = [*grouped(table, family).values()] if family else []
         adjusted = pd.concat(pd.Series(holm(part[name], _size(part, planned)), part.index) for part in parts or [table])
         table.insert(table.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
     if margin is not None:
@@ -284,5 +320,8 @@ def name_of(cell: Cell) -> str:
 
 
 def names_of(columns: Columns) -> list[str]:
-    """One or several."""
-    return [columns] if isinstance(columns, str) else [*columns]
+    """One or several, each once."""
+    names = [columns] if isinstance(columns, str) else [*columns] if isinstance(columns, Iterable) else [columns]
+    if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"expected names of columns, each once, got {brief(columns)}")
+    return names

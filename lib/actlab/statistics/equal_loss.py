@@ -16,18 +16,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from actlab.errors import check_name
+from actlab.errors import BadInput, check_name
 from actlab.statistics.contrasts import (
     DIFFERENCE,
     Cell,
     Columns,
     Planned,
     cells_of,
+    check_numeric,
     decided,
+    grouped,
     names_of,
     refuse_several,
+    run_of,
 )
-from actlab.statistics.estimate import Array, summary
+from actlab.statistics.estimate import Array, column, summary
 
 Indices = NDArray[np.intp]
 
@@ -70,7 +73,7 @@ def equal_loss(
     """
     by = names_of(by)
     arms, status = arms_of(curves, pairs, metric, by, factor, exclude_above)
-    every = dict.fromkeys(curves[[*by, factor]].itertuples(index=False, name=None))
+    every = grouped(curves, [*by, factor])
     check_name(f"level of {factor}", reference, {cell[-1] for cell in every})
     values = dict(iter(_at_equal_loss(arms, share).groupby("cell", sort=False)))
 
@@ -136,6 +139,8 @@ def _at_equal_loss(
     arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
 ) -> pd.DataFrame:
     """What ``at_equal_loss`` gives, with (*group, level) in the column ``cell``."""
+    if not math.isfinite(share):
+        raise BadInput(f"expected a share of the way up to the first loss, got {share}")
     rows = []
     for group in dict.fromkeys(cell[:-1] for cell in arms):
         curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
@@ -151,20 +156,25 @@ def arms_of(
     curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, by: Sequence[str], factor: str, highest: float | None
 ) -> tuple[dict[Cell, Curves], dict[Cell, str]]:
     """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss)."""
-    for table, names in ((curves, ("trial", "iteration", "val_loss")), (pairs, ("first", "iteration", metric))):
+    needed = ("trial", "iteration", "val_loss"), ("first", "second", "iteration", metric)
+    for table, names in zip((curves, pairs), needed, strict=True):
         for name in (*by, factor, *names):
             check_name("column", name, table.columns)
+        check_numeric(table, names[-1])
+    curves = curves.assign(trial=curves["trial"].map(run_of))
+    pairs = pairs.assign(**{side: pairs[side].map(run_of) for side in ("first", "second")})
     labels = pd.Index(curves["trial"].unique()).sort_values()
-    along: dict[Any, pd.DataFrame] = dict(iter(pairs.groupby([*by, factor], sort=False, dropna=False)))
+    along = grouped(pairs, [*by, factor])
     arms: dict[Cell, Curves] = {}
     status: dict[Cell, str] = {}
-    for cell, rows in curves.groupby([*by, factor], sort=False, dropna=False):
+    for cell, rows in grouped(curves, [*by, factor]).items():
         refuse_several(rows, len(rows[["iteration", "trial"]].drop_duplicates()), cell)
         losses = rows.pivot(index="iteration", columns="trial", values="val_loss")
         if highest is not None and not losses.iloc[-1].mean() < highest:
             status[cell] = "excluded"
         elif cell in along:
             known = along[cell][along[cell][["first", "second"]].isin(labels).all(axis=1)]
+            refuse_several(known, len(known[["iteration", "first", "second"]].drop_duplicates()), cell)
             wide = known.pivot(index="iteration", columns=["first", "second"], values=metric)
             losses, wide = losses.align(wide, join="inner", axis=0)
             if losses.isna().any(axis=None):
@@ -245,7 +255,9 @@ def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, b
         losses, values: (E,) each, at the evaluations in their order.
         loss: nats, below the first.
     """
-    x, y = np.asarray(losses, dtype=float), np.asarray(values, dtype=float)
+    x, y = column(losses, "losses"), column(values, "values")
+    if len(x) != len(y):
+        raise BadInput(f"expected a value for each loss, got {len(x)} losses and {len(y)} values")
     if (x <= loss).any():
         return float(interpolated(x, y, loss)), False
     return float(np.polyval(np.polyfit(x[-3:], y[-3:], 1), loss)), True

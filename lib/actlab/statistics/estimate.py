@@ -9,9 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from actlab.errors import BadInput, brief
+
 Array = NDArray[np.float64]
 LEVEL = 0.95
 """Coverage that every interval claims."""
+
+
+def column(values: object, what: str) -> Array:
+    """One or more numbers in a row; ``BadInput`` says what they are where they are something else."""
+    try:
+        found = np.asarray(values)
+        if found.ndim == 1 and found.size and found.dtype.kind in "biuf":
+            return found.astype(np.float64)
+    except (TypeError, ValueError):  # lists of different lengths
+        pass
+    raise BadInput(f"expected {what}: a row of numbers, at least one, got {brief(values)}")
 
 
 def tail(distance: float, error: float, df: float) -> float:
@@ -22,7 +35,7 @@ def tail(distance: float, error: float, df: float) -> float:
 def summary(values: ArrayLike) -> tuple[int, float, float, float, float, float, float]:
     """(n, estimate, low, high, se, df, p) of any statistic of n runs, from its (1 + n,) values of all of them and then
     without one each (``contrasts.jackknife``)."""
-    value, *rest = np.asarray(values, dtype=np.float64).tolist()
+    value, *rest = column(values, "values of all runs and then without each").tolist()
     left_out, n = np.array(rest), len(rest)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
     reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error

@@ -1,0 +1,96 @@
+"""What is no table, no row of numbers or no plan is refused in one sentence; empty groups and mixed labels are counted
+rightly."""
+
+import math
+from itertools import combinations
+
+import pandas as pd
+import pytest
+
+import actlab
+from actlab.errors import BadInput
+
+NONE = float("nan")
+RUNS = pd.DataFrame(
+    [
+        {"model": "charlm", "activation": name, "seed": seed, "val_loss": seed / 10 + rise}
+        for name, rise in (("relu", 0.0), ("gelu", 0.1), ("swish", 0.2))
+        for seed in (1, 2, 4)
+    ]
+)
+CURVES = pd.DataFrame(
+    [
+        {"model": "charlm", "activation": name, "trial": str(seed), "iteration": step, "val_loss": 3 - step / 10 - s}
+        for name in ("relu", "gelu")
+        for seed, s in ((1, 0.1), (2, 0.2), (3, 0.4))
+        for step in (0, 5, 10)
+    ]
+)
+ALONG = pd.DataFrame(
+    [
+        {"model": "charlm", "activation": name, "first": a, "second": b, "iteration": step, "total_variation": step + i}
+        for name in ("relu", "gelu")
+        for i, (a, b) in enumerate(combinations("123", 2))
+        for step in (0, 5, 10)
+    ]
+)
+WRONG = {
+    "no values": lambda: actlab.jackknife([]),
+    "text": lambda: actlab.jackknife(["a", "b"]),
+    "rows of other lengths": lambda: actlab.jackknife([[1], [1, 2]]),
+    "a matrix": lambda: actlab.jackknife([[1, 2], [1, 2]]),
+    "complex": lambda: actlab.jackknife([1j, 2]),
+    "no losses": lambda: actlab.at_loss([], [], 1.0),
+    "fewer values": lambda: actlab.at_loss([1, 2, 3], [1, 2], 1.5),
+    "losses of text": lambda: actlab.at_loss(["a"], [2.0], 1.5),
+    "planned without a level": lambda: actlab.contrasts(RUNS, "val_loss", planned=[("charlm",)]),
+    "planned half": lambda: actlab.contrasts(RUNS, "val_loss", planned=2.5),
+    "planned by name": lambda: actlab.contrasts(RUNS, "val_loss", planned="gelu"),
+    "planned, equal loss": lambda: actlab.equal_loss(CURVES, ALONG, planned=[("charlm",)]),
+    "by a number": lambda: actlab.contrasts(RUNS, "val_loss", by=3),
+    "by one name twice": lambda: actlab.contrasts(RUNS, "val_loss", by=["model", "model"]),
+    "by nothing": lambda: actlab.means(RUNS, "val_loss", by=[]),
+    "no table": lambda: actlab.contrasts([1], "val_loss"),
+    "no table of contrasts": lambda: actlab.bound(pd.DataFrame()),
+    "a margin of text": lambda: actlab.contrasts(RUNS, "val_loss", margin="a"),
+    "an unknown family": lambda: actlab.contrasts(RUNS, "val_loss", family="zz"),
+    "a complex metric": lambda: actlab.contrasts(RUNS.assign(val_loss=1j), "val_loss"),
+    "a metric of text": lambda: actlab.equal_loss(CURVES, ALONG.assign(total_variation="a")),
+    "pairs twice": lambda: actlab.equal_loss(CURVES, pd.concat([ALONG, ALONG])),
+    "a share that is no number": lambda: actlab.equal_loss(CURVES, ALONG, share=NONE),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_refused(what):
+    with pytest.raises(BadInput):
+        WRONG[what]()
+
+
+def test_an_empty_group_is_one_group():
+    """A group column that is empty everywhere (NaN) changes no number, at equal loss and in a family neither."""
+    named, empty = (actlab.equal_loss(*(t.assign(model=m) for t in (CURVES, ALONG))) for m in ("charlm", NONE))
+    assert len(empty) == 1
+    assert empty["model"].isna().all()
+    pd.testing.assert_frame_equal(named.drop(columns="model"), empty.drop(columns="model"))
+    every = pd.concat([RUNS, RUNS.assign(model=NONE)])
+    apart = actlab.contrasts(every, "val_loss", family="model")
+    assert apart["p_holm"].notna().all()
+    assert apart["p_holm"].iloc[:2].tolist() == apart["p_holm"].iloc[2:].tolist()
+    (planned,) = actlab.contrasts(RUNS.assign(model=NONE), "val_loss", planned=[(NONE, "gelu")])["n"]
+    assert planned == 3
+
+
+def test_a_run_is_one_run_as_text_and_as_a_number():
+    """Five runs whose labels are numbers on one side of a pair and text on the other are five, not nine."""
+    pairs = [
+        {"activation": name, "first": a, "second": str(b), "churn": a / b + rise}
+        for name, rise in (("relu", 0.0), ("gelu", 0.1))
+        for a, b in combinations((1, 2, 3, 4, 5), 2)
+    ]
+    mixed, text = pd.DataFrame(pairs), pd.DataFrame(pairs).astype({"first": str})
+    assert actlab.contrasts(mixed, "churn", by=[])["n"].tolist() == [5]
+    pd.testing.assert_frame_equal(actlab.means(mixed, "churn", "activation"), actlab.means(text, "churn", "activation"))
+    numbers = CURVES.assign(trial=CURVES["trial"].astype(int))
+    pd.testing.assert_frame_equal(actlab.equal_loss(numbers, ALONG), actlab.equal_loss(CURVES, ALONG))
+    assert not math.isnan(actlab.equal_loss(numbers, ALONG)["difference"][0])
