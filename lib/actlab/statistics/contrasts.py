@@ -20,10 +20,10 @@ from scipy import special, stats
 
 from actlab.errors import BadInput, brief, check_name
 from actlab.statistics.estimate import LEVEL, Array, summary, tail
+from actlab.statistics.groups import Cell, cell_from, check_numeric, grouped, run_of
 from actlab.statistics.significance import ALPHA, holm
 
 Columns = str | Sequence[str]
-Cell = tuple[Any, ...]
 Planned = int | Sequence[Cell] | None
 NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
 """Columns that tell no two arms apart, or only sum up those that do."""
@@ -210,28 +210,6 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
     runs = {name: frozenset(map(run_of, np.ravel(name))) for name in {*rows["first"], *rows["second"]}}
     pairs = [*zip(rows["first"], rows["second"], strict=True)]
     return [runs[first] | runs[second] for first, second in pairs], {*map(frozenset, pairs)}
-
-
-def run_of(run: Hashable) -> str:
-    """A run's name: ``42`` is one run, whether a column holds it as text or as a number."""
-    return str(int(run)) if isinstance(run, float) and run.is_integer() else str(run)
-
-
-def cell_from(values: Iterable[Any]) -> Cell:
-    """Group and level by which rows are found; what is empty is one and the same NaN, which else equals nothing."""
-    return tuple(math.nan if isinstance(value, float) and math.isnan(value) else value for value in values)
-
-
-def grouped(table: pd.DataFrame, columns: Sequence[str]) -> dict[Cell, pd.DataFrame]:
-    """The rows of each group, in the order of the table."""
-    return {cell_from(cell): rows for cell, rows in table.groupby([*columns], sort=False, dropna=False)}
-
-
-def check_numeric(table: pd.DataFrame, name: str) -> None:
-    """``BadInput`` where a column holds no numbers."""
-    kind = table[name].dtype
-    if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_complex_dtype(kind):
-        raise BadInput(f"expected a column of numbers, got {name} of type {kind}")
 
 
 def _arms(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:

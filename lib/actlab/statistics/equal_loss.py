@@ -19,18 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 from actlab.errors import BadInput, check_name
 from actlab.statistics.contrasts import (
     DIFFERENCE,
-    Cell,
     Columns,
     Planned,
     cells_of,
-    check_numeric,
     decided,
-    grouped,
     names_of,
     refuse_several,
-    run_of,
 )
 from actlab.statistics.estimate import Array, column, summary
+from actlab.statistics.groups import Cell, check_numeric, grouped, run_of
 
 Indices = NDArray[np.intp]
 
