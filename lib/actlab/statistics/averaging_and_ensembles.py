@@ -8,8 +8,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from actlab.statistics.contrasts import Columns, names_of, without_each
+from actlab.statistics.contrasts import without_each
 from actlab.statistics.equal_loss import at_loss
+from actlab.statistics.groups import Columns, names_of
 
 
 def beside_training(

@@ -20,10 +20,9 @@ from scipy import special, stats
 
 from actlab.errors import BadInput, brief, check_name
 from actlab.statistics.estimate import LEVEL, Array, summary, tail
-from actlab.statistics.groups import Cell, cell_from, check_numeric, grouped, run_of
+from actlab.statistics.groups import Cell, Columns, cell_from, check_numeric, grouped, names_of, run_of
 from actlab.statistics.significance import ALPHA, holm
 
-Columns = str | Sequence[str]
 Planned = int | Sequence[Cell] | None
 NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
 """Columns that tell no two arms apart, or only sum up those that do."""
@@ -295,11 +294,3 @@ def _size(family: pd.DataFrame, planned: Planned) -> int:
 def name_of(cell: Cell) -> str:
     """A group and level for people."""
     return ", ".join(map(str, cell))
-
-
-def names_of(columns: Columns) -> list[str]:
-    """One or several, each once."""
-    names = [columns] if isinstance(columns, str) else [*columns] if isinstance(columns, Iterable) else [columns]
-    if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-        raise BadInput(f"expected names of columns, each once, got {brief(columns)}")
-    return names

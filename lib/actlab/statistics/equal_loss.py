@@ -19,15 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from actlab.errors import BadInput, check_name
 from actlab.statistics.contrasts import (
     DIFFERENCE,
-    Columns,
     Planned,
     cells_of,
     decided,
-    names_of,
     refuse_several,
 )
 from actlab.statistics.estimate import Array, column, summary
-from actlab.statistics.groups import Cell, check_numeric, grouped, run_of
+from actlab.statistics.groups import Cell, Columns, check_numeric, grouped, names_of, run_of
 
 Indices = NDArray[np.intp]
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from actlab.errors import BadInput
+from actlab.errors import BadInput, brief
 
+Columns = str | Sequence[str]
 Cell = tuple[Any, ...]
 
 
@@ -33,3 +34,11 @@ def check_numeric(table: pd.DataFrame, name: str) -> None:
     kind = table[name].dtype
     if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_complex_dtype(kind):
         raise BadInput(f"expected a column of numbers, got {name} of type {kind}")
+
+
+def names_of(columns: Columns) -> list[str]:
+    """One or several, each once."""
+    names = [columns] if isinstance(columns, str) else [*columns] if isinstance(columns, Iterable) else [columns]
+    if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"expected names of columns, each once, got {brief(columns)}")
+    return names
