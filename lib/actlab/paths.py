@@ -1,5 +1,5 @@
-"""Where things lie: the one place that knows the repository's folders, which environment variables move, and asks git
-about it."""
+"""Where things lie: the one place that knows the folders of a project and of actlab itself, which environment variables
+move, and asks git about them."""
 
 from __future__ import annotations
 
@@ -8,35 +8,109 @@ import os
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The repository (the package is installed from it, editable)."""
+from actlab.errors import BadInput
+
+PACKAGE = Path(__file__).resolve().parent
+ROOT = PACKAGE.parents[1]
+"""The repository, where the package lies in one."""
+CHECKOUT = ROOT if PACKAGE == ROOT / "lib" / "actlab" and (ROOT / "notebooks").is_dir() else None
+"""The same; None for a package that was installed from a wheel."""
+SHIPPED = (CHECKOUT or PACKAGE) / "params"
+"""The params files of the recorded studies: a wheel has them in the package."""
+MARK = ".actlab"
+"""File that makes a folder a project (`actlab init` writes it)."""
+VARIABLES = ("ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE", "ACTLAB_RECORDS")
+"""Environment variables that move folders."""
 
 
-def _folder(variable: str, default: Path) -> Path:
-    value = os.environ.get(variable)
-    return Path(value).expanduser().resolve() if value else default
+class NoProject(BadInput):
+    """Nothing says where records, data and cache belong."""
+
+
+def project() -> Path | None:
+    """The project of the current folder: the nearest folder at or above it that `actlab init` made one; else actlab's
+    own checkout; None where there is neither."""
+    here = Path.cwd()
+    marked = (folder for folder in (here, *here.parents) if folder == CHECKOUT or (folder / MARK).is_file())
+    return next(marked, CHECKOUT)
+
+
+def _folder(variable: str, name: str) -> Path:
+    """The folder that a variable names, else that of this name in the project.
+
+    Raises:
+        NoProject: neither.
+    """
+    if value := os.environ.get(variable):
+        return Path(value).expanduser().resolve()
+    if (root := project()) is None:
+        raise NoProject(
+            f"{Path.cwd()} is in no project of actlab: `actlab init` makes it one, `actlab init FOLDER` another; "
+            f"{variable} names a folder outside of any"
+        )
+    return root / name
 
 
 def data() -> Path:
-    """Folder of the data sets: ``ACTLAB_DATA``, else ``data/`` in the repository."""
-    return _folder("ACTLAB_DATA", ROOT / "data")
+    """Folder of the data sets: ``ACTLAB_DATA``, else ``data/`` in the project."""
+    return _folder("ACTLAB_DATA", "data")
 
 
 def results() -> Path:
-    """Folder of the records: ``ACTLAB_RESULTS``, else ``results/`` in the repository."""
-    return _folder("ACTLAB_RESULTS", ROOT / "results")
+    """Folder of the project's own records: ``ACTLAB_RESULTS``, else ``results/`` in the project."""
+    return _folder("ACTLAB_RESULTS", "results")
 
 
 def cache() -> Path:
-    """Folder of checkpoints and finished trials: ``ACTLAB_CACHE``, else ``.cache/`` in the repository."""
-    return _folder("ACTLAB_CACHE", ROOT / ".cache")
+    """Folder of checkpoints and finished trials: ``ACTLAB_CACHE``, else ``.cache/`` in the project."""
+    return _folder("ACTLAB_CACHE", ".cache")
+
+
+def recorded() -> Path | None:
+    """Folder of actlab's own records, which another project may read too: that of the checkout, or what `actlab data
+    get records` has fetched. None where neither is here, and where ``ACTLAB_RESULTS`` says which records count."""
+    if os.environ.get("ACTLAB_RESULTS"):
+        return None
+    given = Path(os.environ.get("ACTLAB_RECORDS") or "https:")
+    named = given.expanduser().resolve() / "results" if given.is_dir() else None
+    places = (named, CHECKOUT and CHECKOUT / "results", data() / "records")
+    return next((place for place in places if place and place.is_dir()), None)
+
+
+def records_of(study: str) -> Path:
+    """Folder of a study's records: the project's own; where it has none of that name, one of actlab's."""
+    own, others = results() / study, recorded()
+    if others is None or own.exists() or not (others / study).is_dir():
+        return own
+    return others / study
+
+
+def params_file(study: str) -> Path:
+    """The params file of a study: that of the project, else actlab's own; the project's to be where there is none."""
+    root = project()
+    places = [*([root / "params"] if root else []), SHIPPED]
+    files = [place / f"{study}.yaml" for place in places]
+    return next((file for file in files if file.is_file()), files[0])
+
+
+def shown(path: Path) -> str:
+    """A path in a message: from the current folder where it lies in that, else whole."""
+    here = Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
 @functools.cache
 def git(*arguments: str) -> str | None:
-    """Output of a git command in the repository; None where it fails."""
+    """Output of a git command in actlab's own checkout; None where it fails, or where the package lies in none."""
+    if not (Path(ROOT) / ".git").exists():  # else git would answer for whatever repository is above
+        return None
+    return git_in(Path(ROOT), *arguments)
+
+
+def git_in(folder: Path, *arguments: str) -> str | None:
+    """Output of a git command in a folder; None where it fails."""
     try:
-        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout

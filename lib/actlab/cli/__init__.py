@@ -1,4 +1,4 @@
-"""The command line: `actlab run | status | report | compare | replay | sample | list | data | book | paper | ...`, a
+"""The command line: `actlab init | run | status | report | compare | replay | sample | list | data | book | paper`, a
 file for each kind of command."""
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from rich.markup import escape
 from typer import Option
 
 import actlab
-from actlab.cli import data, results, training
+from actlab import paths
+from actlab.cli import data, project, results, training
 from actlab.cli.options import CORES, console, errors
-from actlab.errors import ActlabError
+from actlab.errors import ActlabError, BadInput
 
 app = typer.Typer(
     help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.add_typer(training.app)
 app.add_typer(results.app)
+app.add_typer(project.app)
 app.add_typer(data.app, name="data")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -41,18 +43,27 @@ def book(
     workers: Annotated[int, Option(min=1, help="Notebooks executed at once.")] = CORES,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
+    _in_checkout("book")
     from actlab.book import build
 
-    console.print(f"open {build.build_book(workers)}")
+    console.print(f"open {paths.shown(build.build_book(workers))}")
 
 
 @app.command()
 def paper() -> None:
     """Set the paper and its supplement from the records, into paper/_build."""
+    _in_checkout("paper")
     from actlab.book.paper import build_paper
 
     for path in build_paper():
-        console.print(f"open {path}")
+        console.print(f"open {paths.shown(path)}")
+
+
+def _in_checkout(what: str) -> None:
+    """``BadInput`` outside of actlab's checkout, which alone has the pages and the paper."""
+    if paths.CHECKOUT is None or paths.project() != paths.CHECKOUT:
+        place = paths.CHECKOUT or "a clone of its repository"
+        raise BadInput(f"`actlab {what}` works in actlab's own checkout: run it in {place}")
 
 
 def main() -> None:

@@ -21,16 +21,17 @@ def data_list() -> None:
 
     for name, dataset in DATASETS.items():
         console.print(f"{name:<12}{dataset.where:<10}{dataset.description}")
-    console.print(f"data folder: {paths.data()} (ACTLAB_DATA moves it)")
+    console.print(f"data folder: {paths.shown(paths.data())} (ACTLAB_DATA moves it)")
 
 
 @app.command("get")
 def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` shows.")]) -> None:
     """Download a data set into the data folder, checked against its checksums."""
+    from actlab import paths
     from actlab.data import catalogue
 
     for path in catalogue.get(name):
-        console.print(f"{path}: checked")
+        console.print(f"{paths.shown(path)}: checked")
     console.print(f"{name} is ready")
 
 
@@ -47,4 +48,4 @@ def data_tokenize(
 
     folder = out or paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
     size = tokenize_dataset(name, vocab_size, folder)["vocab_size"]
-    console.print(f"{folder}: {size:,} tokens in the vocabulary")
+    console.print(f"{paths.shown(folder)}: {size:,} tokens in the vocabulary")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -61,7 +61,6 @@ def compare(
 
 def _catalogue() -> dict[str, dict[str, str]]:
     """What can be listed: name -> a few words."""
-    from actlab import paths
     from actlab.activations import ACTIVATIONS
     from actlab.data.catalogue import DATASETS
     from actlab.data.text import TEXTS
@@ -70,9 +69,8 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.plugins import PARTS
     from actlab.records.tables import COLUMNS
 
-    counts = Counter(path.parent.name for path in paths.results().glob("*/*.json"))
     names = {
-        "studies": {name: f"{count} records" for name, count in sorted(counts.items())},
+        "studies": _studies(),
         "activations": {name: f"{'gated; ' * row.gated}{row.source}" for name, row in ACTIVATIONS.items()},
         "models": {name: row.description for name, row in MODELS.items()},
         "scales": {
@@ -86,6 +84,22 @@ def _catalogue() -> dict[str, dict[str, str]]:
     for (kind, name), part in PARTS.items():
         names[plural[kind]][name] = f"{part.note} (own, {part.file.name})"
     return names
+
+
+def _studies() -> dict[str, str]:
+    """Study -> how many records, and where it is not the project's own; none outside of any project."""
+    from actlab import paths
+    from actlab.records import store
+
+    with suppress(paths.NoProject):
+        counts = {name: len([*store.folder_of(name).glob("*.json")]) for name in store.folders()}
+        own = paths.results()
+        return {
+            name: f"{count} records" + (", recorded by actlab" if store.folder_of(name).parent != own else "")
+            for name, count in counts.items()
+            if count
+        }
+    return {}
 
 
 @app.command("list")
@@ -106,23 +120,25 @@ def list_names(
 def remove_study(study: Study, yes: Yes = False) -> None:
     """Delete a study of yours from results/. Trained networks stay in the cache: the same run records them again."""
     from actlab.records.rename import own_files, remove
+    from actlab.records.store import where
 
-    files = own_files(study)
+    files, place = own_files(study), where(study)
     if not yes:
-        typer.confirm(f"delete results/{study} ({len(files)} files)?", abort=True)
+        typer.confirm(f"delete {where(study)} ({len(files)} files)?", abort=True)
     remove(study)
-    console.print(f"results/{study} is gone")
+    console.print(f"{place} is gone")
 
 
 @app.command("mv")
 def rename_study(study: Study, name: Annotated[str, Argument(help="Its new name.")], yes: Yes = False) -> None:
     """Rename a study of yours, in its records too."""
     from actlab.records.rename import own_files, rename
+    from actlab.records.store import where
     from actlab.study.fields import folder
 
     folder(name)
     files = own_files(study)
     if not yes:
-        typer.confirm(f"rename results/{study} ({len(files)} files) to results/{name}?", abort=True)
+        typer.confirm(f"rename {where(study)} ({len(files)} files) to {name}?", abort=True)
     rename(study, name)
-    console.print(f"results/{name}; say `study: {name}` in its params file too")
+    console.print(f"{where(name)}; say `study: {name}` in its params file too")

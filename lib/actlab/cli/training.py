@@ -74,7 +74,7 @@ def run(
         with display, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
             outcome = study.run(settings, workers, watch, scheduler, into_recorded)
         done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})
-        console.print(f"results/{settings.study}: {done} of {len(outcome.arms)} records")
+        console.print(f"{store.where(settings.study)}: {done} of {len(outcome.arms)} records")
         for arm, trial in outcome.failed:
             failed = True
             told = escape(f"{why(trial)} (traceback: {failure_of(arm)})")

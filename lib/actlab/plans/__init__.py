@@ -20,7 +20,7 @@ RULES: Mapping[str, Mapping[str, Any]] = read_yaml(Path(__file__).with_name("hyp
 
 def plan_of(study: str) -> dict[str, Any]:
     """The plan in ``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
-    file = paths.ROOT / "params" / f"{study}.yaml"
+    file = paths.params_file(study)
     return dict(read_yaml(file).get("plan", {})) if file.exists() else {}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from actlab.errors import BadInput, UnknownName
 from actlab.records.settings import MAIN, differing, kind_of, named
-from actlab.records.store import load_study, path_of, studies
+from actlab.records.store import load_study, path_of, studies, where
 
 
 def find(name: str | Path) -> Path:
@@ -35,7 +35,7 @@ def find(name: str | Path) -> Path:
     matching = {arm_id: record for arm_id, record in records.items() if arm_id.rpartition("-")[0] == arm}
     if not matching:
         near = [other for other in known if other.startswith(arm)]
-        raise UnknownName("configuration", arm, near or known, f"results/{study}")
+        raise UnknownName("configuration", arm, near or known, where(study))
     if len(matching) > 1:
         names = differing(matching.values())
         listed = ", ".join(f"{arm_id} ({named(record, names)})" for arm_id, record in matching.items())

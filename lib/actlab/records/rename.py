@@ -8,7 +8,7 @@ from pathlib import Path
 from actlab import paths
 from actlab.errors import BadInput, check_name
 from actlab.files import ASIDE
-from actlab.records.store import checksum, folder_of, load, save
+from actlab.records.store import checksum, folder_of, load, save, where
 
 
 def own_files(study: str) -> list[Path]:
@@ -18,9 +18,10 @@ def own_files(study: str) -> list[Path]:
         UnknownName: no such study.
         BadInput: its records are committed.
     """
-    check_name("study", study, {path.parent.name for path in paths.results().glob("*/*.json")}, "results/")
-    if paths.results() == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
-        raise BadInput(f"results/{study} is committed: `git rm` or `git mv` it, and the pages that read it")
+    own = paths.results()
+    check_name("study", study, {path.parent.name for path in own.glob("*/*.json")}, paths.shown(own))
+    if own == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
+        raise BadInput(f"{where(study)} is committed: `git rm` or `git mv` it, and the pages that read it")
     return sorted(path for path in folder_of(study).rglob("*") if path.is_file())
 
 
@@ -38,7 +39,7 @@ def rename(study: str, name: str) -> None:
     """
     files, old, new = own_files(study), folder_of(study), folder_of(name)
     if new.exists():
-        raise BadInput(f"results/{name} is there already")
+        raise BadInput(f"{where(name)} is there already")
     checksums: dict[str, str] = {}
     try:
         for path in sorted(files, key=lambda path: len(path.parts)):  # records before their replays

@@ -48,7 +48,7 @@ def _sealed(record: Record) -> str:
 
 
 def folder_of(study: str) -> Path:
-    """``results/<study>``.
+    """``results/<study>`` (``paths.records_of``).
 
     Raises:
         RecordError: the page that is being executed does not say that it reads this study, so that it would not follow
@@ -59,7 +59,12 @@ def folder_of(study: str) -> Path:
         raise RecordError(
             f"the page reads results/{study}, but its entry in book/pages.yaml names only: {named or 'nothing'}"
         )
-    return paths.results() / study
+    return paths.records_of(study)
+
+
+def where(study: str) -> str:
+    """A study's folder, for messages."""
+    return paths.shown(paths.records_of(study))
 
 
 def is_name(study: str) -> bool:
@@ -134,13 +139,20 @@ def _check_place(path: Path, record: Record) -> None:
     own = digest(by_content(config) if isinstance(config, dict) else config)[:10]
     if kind in list(CELLS) and not str(arm).endswith(f"-{own}"):
         raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own}, the hash of its settings")
-    if folder.parent == paths.results() and folder.name != study:
+    if folder.parent in (paths.results(), paths.recorded()) and folder.name != study:
         raise DamagedRecord(path, f"it is a record of the study {brief(study)}, not of {brief(folder.name)}")
 
 
 def studies() -> list[str]:
-    """Folders below results/ with a record of trials, or a damaged one, which whoever reads that study is told of."""
-    return sorted(f.name for f in paths.results().glob("*") if any(map(_may_hold_trials, f.glob("*.json"))))
+    """Studies with a record of trials, or a damaged one, which whoever reads that study is told of: the project's own,
+    and actlab's where they are at hand."""
+    return [name for name in folders() if any(map(_may_hold_trials, folder_of(name).glob("*.json")))]
+
+
+def folders() -> list[str]:
+    """Every folder that may hold a study's records."""
+    places = (paths.results(), paths.recorded())
+    return sorted({folder.name for place in places if place for folder in place.glob("*") if folder.is_dir()})
 
 
 def _may_hold_trials(path: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from actlab import paths
 from actlab.errors import BadInput, UnknownName, check_name
 from actlab.files import read_yaml
 from actlab.records import kept, store
@@ -119,7 +120,7 @@ def load_records(study: str) -> list[Record]:
         raise BadInput(f"expected the name of one study, got {study!r}: load each, then join them with pandas.concat")
     records = store.load_study(study) if store.is_name(study) else []
     if not any(map(kind_of, records)):
-        raise UnknownName("study with trials", study, store.studies(), "results/")
+        raise UnknownName("study with trials", study, store.studies(), paths.shown(paths.results()))
     return records
 
 
@@ -173,7 +174,7 @@ def _arms(study: str, kind: str) -> list[Arm]:
     if not records and kind == "trials":
         there = sorted({_part(record) for record in every})
         raise BadInput(
-            f"results/{study} has only runs of the kind {' and '.join(there)}: load({study!r}, {there[0]!r})"
+            f"{store.where(study)} has only runs of the kind {' and '.join(there)}: load({study!r}, {there[0]!r})"
         )
     names = differing(every)
     records.sort(key=lambda record: [place(level) for level in cell_of(record).values()])

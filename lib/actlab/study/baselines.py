@@ -61,6 +61,6 @@ def _ensure(study: str, dataset: str, part: dict[str, Any]) -> None:
         store.save(store.path_of(study, f"baseline-{name}-{corpus.sha256[:10]}"), record)
     elif store.load(there[0])["provenance"]["data"] | {"name": data["name"]} != data:
         raise BadInput(
-            f"results/{study} has the tables of another part or version of {dataset} (its split, train_fraction, "
+            f"{store.where(study)} has the tables of another part or version of {dataset} (its split, train_fraction, "
             "validation or characters differ): give this study a name of its own, --set study=..."
         )

@@ -91,12 +91,13 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
     names = [name for name in studies if name]
     for name in names:
         records = store.load_study(name) if name not in (".", "..") and "/" not in name else []
-        if not records and not (paths.ROOT / "params" / f"{name}.yaml").exists():
+        file = paths.params_file(name)
+        if not records and not file.exists():
             raise UnknownName("study", name, store.studies(), WHERE)
         if not records:
-            raise BadInput(f"results/{name} has no record yet: `actlab run params/{name}.yaml` makes them")
+            raise BadInput(f"{store.where(name)} has no record yet: `actlab run {paths.shown(file)}` makes them")
         own = [record for record in records if kind in ("", record["kind"])]
         if not own or (differs and differs not in differing(own)):
             wanted = f"that differ in {differs}" if own else f"of kind {kind}"
-            raise BadInput(f"{WHERE}: results/{name} has no records {wanted}, which this page is about")
+            raise BadInput(f"{WHERE}: {store.where(name)} has no records {wanted}, which this page is about")
     return names

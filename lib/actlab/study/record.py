@@ -56,7 +56,7 @@ def check_growth(arm: Arm[T], trial: Results, before: dict[str, Results]) -> Non
         return
     if differs := differing(known, trial):
         raise RecordError(
-            f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it "
+            f"{arm.id}: trial {trial['label']} comes out differently here than {store.where(arm.study)} has it "
             f"({', '.join(differs)}): a study grows "
             "only where its trials keep their bits, on the same kind of machine with the same versions and training "
             "code; grow it there, or give the larger one a name of its own: --set study=NAME"

@@ -52,7 +52,7 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
     """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
     ``label``: with this label."""
     if study:
-        check_name("study", study, store.studies(), str(paths.results()))
+        check_name("study", study, store.studies(), paths.shown(paths.results()))
     return [
         RecordedTrial(record, trial["label"])
         for name in ([study] if study else store.studies())

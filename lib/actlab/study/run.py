@@ -56,13 +56,17 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
     """A study from a YAML file, of the kind that it names (``repro`` where it is silent), checked.
 
     Args:
-        path: of the file.
+        path: of the file; one that is not in the current folder, as ``params/NAME.yaml``, is looked up in the
+            project's and among those of the recorded studies.
         plugins: files beside those that it names.
         sets, changes: of fields, before anything is checked (``overrides.overridden``).
 
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
+    if not path.exists() and path.parent in (Path(), Path("params")):
+        found = paths.params_file(path.stem)  # of the project, seen from a folder in it, or of a recorded study
+        path = found if found.exists() else path
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
     kind: type[Study] = kind_named(str(values.pop("kind", "repro")), where).Study
     if "study" not in values:
@@ -175,7 +179,7 @@ def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Rec
     """
     found = run(study, workers or os.cpu_count() or 1) if train_missing else load(study)
     if not found.present:
-        raise BadInput(f"results/{study.study} has no record of these settings yet: train_missing=True makes them")
+        raise BadInput(f"{store.where(study.study)} has no record of these settings yet: train_missing=True makes them")
     return found.present
 
 
@@ -218,6 +222,11 @@ def _check_devices(devices: set[str]) -> None:
 
 def _check_committed(study: str, missing: Sequence[Arm[Trial]]) -> None:
     """``BadInput`` where arms would join committed records though the study's own params file does not plan them."""
+    if store.folder_of(study).parent != paths.results():
+        raise BadInput(
+            f"{store.where(study)} is a recorded study of actlab, and {missing[0].id} is not in it: give yours a name "
+            "of its own (--set study=NAME)"
+        )
     if paths.results() != paths.ROOT / "results" or not paths.git("ls-files", f"results/{study}/*.json"):
         return
     own = paths.ROOT / "params" / f"{study}.yaml"
@@ -225,6 +234,6 @@ def _check_committed(study: str, missing: Sequence[Arm[Trial]]) -> None:
     if others := [arm.id for arm in missing if arm.id not in planned]:
         more = f" and {len(others) - 1} more" * (len(others) > 1)
         raise BadInput(
-            f"results/{study} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
+            f"{store.where(study)} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
             "give the study a name of its own (--set study=NAME), or add --into-recorded"
         )

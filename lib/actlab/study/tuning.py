@@ -79,13 +79,14 @@ def chosen(study: str, kind: type[S], choice: Callable[[S], tuple[list[Arm[T]], 
 
     ``kind``: of the study; ``choice``: of its parameters, what ``tuned`` says of the cell.
     """
-    path = paths.ROOT / "params" / f"{study}.yaml"
+    path = paths.params_file(study)
     params = kind.load(path)
     if params.tuning is None:
         raise BadInput(f"{study} chooses no learning rates: {path} has no `tuning`")
     arms, rate = choice(params)
     if rate is None:
         raise BadInput(
-            f"{study} has chosen no learning rate for {arms[0].name} yet ({len(arms)} trials are planned): run {path}"
+            f"{study} has chosen no learning rate for {arms[0].name} yet ({len(arms)} trials are planned): "
+            f"run {paths.shown(path)}"
         )
     return rate

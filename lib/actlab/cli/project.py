@@ -1,0 +1,47 @@
+"""`actlab init`: a project of one's own, where records, data and cache lie outside of actlab's checkout."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument
+
+from actlab import paths
+from actlab.cli.options import console
+from actlab.errors import BadInput
+from actlab.files import write_text
+
+app = typer.Typer()
+TEMPLATE = Path(__file__).with_name("template")
+"""What a new project holds."""
+IGNORED = ".cache/\ndata/\nout/\nresults/*/failed/\nresults/*/set-aside/\n"
+"""What git leaves out of it."""
+SAID = "A project of actlab: records go to results/ beside this file.\n"
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, Argument(help="Folder of the project; the current one unless given.")] = Path(),
+) -> None:
+    """Make a project of your own: params/, results/, a notebook and a README. Nothing that is there is replaced."""
+    root = folder.expanduser().resolve()
+    if root == paths.CHECKOUT:
+        raise BadInput(f"{root} is actlab's own checkout, which is a project: `actlab run params/repro-quick.yaml`")
+    if (root / paths.MARK).exists():
+        raise BadInput(f"{root} is a project already")
+    (root / "results").mkdir(parents=True, exist_ok=True)
+    for source in sorted(path for path in TEMPLATE.rglob("*") if path.is_file()):
+        place = root / source.relative_to(TEMPLATE)
+        if place.exists():
+            console.print(f"{paths.shown(place)}: left as it is")
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, place)
+    if not (root / ".gitignore").exists():
+        write_text(root / ".gitignore", IGNORED)
+    write_text(root / paths.MARK, SAID)
+    there = "" if root == Path.cwd() else f"cd {paths.shown(root)} && "
+    console.print(f"{root} is a project; go on with: {there}actlab run params/first.yaml")

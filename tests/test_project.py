@@ -1,0 +1,119 @@
+"""A project of a user's own: found from its folders, beside actlab's checkout and without one."""
+
+import shutil
+
+import pytest
+from history import commit, git
+from tiny import typed
+
+from actlab import paths
+from actlab.errors import BadInput
+from actlab.records import store, tables
+from actlab.study import provenance
+
+QUICK = ("run", "params/first.yaml", "--workers", 1, "--max-iters", 2, "--activation", "relu,gelu")
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch, toy):
+    """A new project, the current folder; nothing in the environment moves what is in it."""
+    for variable in paths.VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    provenance.code.cache_clear()
+    monkeypatch.chdir(tmp_path)
+    assert typed("init", "own") == 0
+    monkeypatch.chdir(tmp_path / "own")
+    yield tmp_path / "own"
+    provenance.code.cache_clear()
+
+
+@pytest.fixture
+def no_checkout(monkeypatch):
+    """As a wheel has it."""
+    monkeypatch.setattr(paths, "CHECKOUT", None)
+
+
+def test_the_nearest_project_counts_and_a_checkout_is_its_own(own, monkeypatch):
+    """From a folder below it too; from anywhere else the checkout, whose records every project may read."""
+    monkeypatch.chdir(own / "params")
+    assert (paths.results(), paths.cache(), paths.data()) == (own / "results", own / ".cache", own / "data")
+    assert paths.recorded() == paths.ROOT / "results"
+    assert paths.records_of("repro-lite") == paths.ROOT / "results" / "repro-lite"
+    monkeypatch.chdir(own.parent)
+    assert paths.results() == paths.ROOT / "results"
+    (own / "results" / "repro-lite").mkdir()
+    monkeypatch.chdir(own)
+    assert paths.records_of("repro-lite") == own / "results" / "repro-lite"
+
+
+def test_a_command_outside_of_any_project_says_so(own, no_checkout, monkeypatch, capsys):
+    """What needs no folder works there: the names; what does names `actlab init`, and nothing is written."""
+    monkeypatch.chdir(own.parent)
+    assert typed("list", "activations") == 0
+    assert typed("list", "studies") == 0
+    capsys.readouterr()
+    assert typed("run", "params/repro-quick.yaml") == 2
+    assert "is in no project of actlab: `actlab init` makes it one" in capsys.readouterr().err
+    assert typed("book") == 2
+    assert "works in actlab's own checkout: run it in a clone" in capsys.readouterr().err
+    assert [*own.parent.iterdir()] == [own]
+    with pytest.raises(paths.NoProject, match="ACTLAB_RESULTS names a folder outside of any"):
+        tables.load("repro-lite")
+
+
+def test_a_new_project_runs_reports_and_compares(own, capsys):
+    """As its README says; printed paths lead there from where the user stands; what is there is left as it is."""
+    assert typed(*QUICK) == 0
+    assert typed(*QUICK, "--set", "study=second", "--set", "learning_rate=0.1") == 0
+    assert typed("report", "first", "--no-plots") == 0
+    assert typed("compare", "first", "second") == 0
+    said = capsys.readouterr().out
+    assert "results/first: 2 of 2 records" in said
+    assert "out/first/summary.txt" in said
+    (own / paths.MARK).unlink()
+    (own / "README.md").write_text("mine")
+    assert typed("init") == 0
+    assert (own / "README.md").read_text() == "mine"
+    assert typed("init") == 2
+    assert typed("init", paths.ROOT) == 2
+
+
+def test_a_recorded_study_is_read_and_not_added_to(own, capsys):
+    """Its records come from the checkout, and a study of that name with other arms is refused before it trains."""
+    assert len(tables.load("repro-lite")[0]) > 100
+    assert typed("list", "studies") == 0
+    assert "recorded by actlab" in capsys.readouterr().out
+    assert typed("run", "params/repro-lite.yaml", "--set", "iterations=2") == 2
+    assert "is a recorded study of actlab" in capsys.readouterr().err
+
+
+def test_commits_are_of_the_checkout_and_apart_of_the_project(own, monkeypatch):
+    """A repository that happens to be above, and knows nothing of the project, is not recorded."""
+    git(own.parent, "init")
+    assert "project" not in provenance.code()
+    shutil.rmtree(own.parent / ".git")
+    git(own, "init")
+    commit(own, "first", "2026-01-01T00:00:00+00:00", {"params/mine.yaml": "study: mine"})
+    provenance.code.cache_clear()
+    found = provenance.code()
+    assert found["project"] == {"git_commit": paths.git_in(own, "rev-parse", "HEAD").strip(), "git_dirty": False}
+    assert found["git_commit"] == (paths.git("rev-parse", "HEAD") or "").strip() or None
+    monkeypatch.setattr(paths, "git", paths.git.__wrapped__)
+    monkeypatch.setattr(paths, "ROOT", own / "lib")  # a package below a repository that is not its own
+    provenance.code.cache_clear()
+    assert provenance.code()["git_commit"] is None
+
+
+def test_the_notebook_of_a_new_project_shows_its_study(own, monkeypatch):
+    """Its cells as they stand."""
+    import nbformat
+
+    assert typed(*QUICK) == 0
+    variables = {}
+    for cell in nbformat.read(own / "first.ipynb", 4).cells:
+        if cell.cell_type == "code":
+            exec(cell.source, variables)
+    assert list(variables["found"]["activation"]) == ["gelu"]
+    assert store.studies() != ["first"]
+    with pytest.raises(BadInput, match="unknown study"):
+        tables.load("frist")
