@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_named():
     grids.save(grids.record())
     grids.save({"kind": "performance"}, study="speed")
     for name in ("nothing", "speed", "../made-up"):
-        with pytest.raises(UnknownName, match=r"unknown study with trials '.*' in results/: .*known are made-up$"):
+        with pytest.raises(UnknownName, match=r"unknown study with trials '.*' in .*results: .*known are made-up$"):
             actlab.load(name)
     with pytest.raises(BadInput, match=r"expected the name of one study, got \['made-up'\]"):
         actlab.load(["made-up"])
