@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import time
+from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 from unittest.mock import Mock
@@ -14,7 +15,7 @@ from distributed import KilledWorker
 from faulty import cluster
 
 from actlab.errors import BadInput
-from actlab.study.workers import dask, pool
+from actlab.study.workers import pool
 from actlab.study.workers.pool import EngineError, run_tasks
 
 
@@ -94,7 +95,7 @@ def test_a_cluster_by_its_address(tmp_path, capsys):
 
 
 def test_no_scheduler_is_said(monkeypatch):
-    monkeypatch.setattr(dask, "CONNECT", 1)
+    monkeypatch.setattr(pool, "CONNECT", 1)
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*tcp://host:8786"):
         list(run_tasks(square, [1], scheduler="tcp://127.0.0.1:9"))
     with pytest.raises(EngineError, match="no Dask scheduler answers at 'nonsense://x'"):
@@ -104,7 +105,7 @@ def test_no_scheduler_is_said(monkeypatch):
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9])
 def test_a_port_of_something_else_is_said(monkeypatch, answer):
     """A program that listens and says nothing, or another protocol's words: an error in time, no waiting."""
-    monkeypatch.setattr(dask, "CONNECT", 1)
+    monkeypatch.setattr(pool, "CONNECT", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
@@ -125,8 +126,11 @@ def test_a_port_of_something_else_is_said(monkeypatch, answer):
 
 def test_a_task_that_ends_every_worker_is_a_sentence(monkeypatch):
     """Dask gives a task up that took several workers with it: what to try is said, without a traceback."""
-    done = Mock(status="error", result=Mock(side_effect=KilledWorker("task", "worker", 3)))
-    monkeypatch.setattr("distributed.as_completed", lambda futures, loop: futures)
-    client = Mock(submit=Mock(return_value=done))
+    done = Future()
+    done.set_exception(KilledWorker("task", "worker", 3))
+    client = Mock()
+    client.get_executor.return_value.submit.return_value = done
+    monkeypatch.setattr(pool, "connected", lambda scheduler: client)
     with pytest.raises(EngineError, match=r"task 1 of 1 ended its worker again and again .*fewer workers"):
-        list(dask.on_cluster(client, square, [1], lambda *report: None, False))
+        list(run_tasks(square, [1], scheduler="tcp://head:8786"))
+    client.close.assert_called_once()

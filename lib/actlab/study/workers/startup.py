@@ -14,16 +14,12 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 
 
 def start_fork_server() -> None:
-    """Start the process that workers are forked from, unless it runs or workers are spawned.
-
-    Own settings (``ACTLAB_*``) stay out of it: they reach each worker as they are when that starts.
-    """
+    """Start the process that workers are forked from, unless it runs or workers are spawned. Its libraries read from
+    the environment that they have one thread; the environment of today reaches each worker when that starts."""
     if METHOD != "forkserver":
         return
     kept = dict(os.environ)
     os.environ.update(ONE_THREAD)
-    for name in [name for name in kept if name.startswith("ACTLAB_")]:
-        del os.environ[name]
     try:
         forkserver.set_forkserver_preload(["actlab.study.workers.preload"])
         forkserver.ensure_running()
