@@ -1,41 +1,67 @@
-"""Numbers of notebooks/gates.ipynb. Where another architecture is recorded, the page's text is to be written again."""
+"""Numbers of notebooks/gates.ipynb."""
 
+import numpy as np
 import pandas as pd
 
 from actlab.book.checks import agrees, holds
 
-INPUTS = 3_145_728
-"""Of all ReLUs of convlm in one step: 32 windows of 128 characters, six layers of 128."""
 
-
-def check_the_ends(table: pd.DataFrame) -> None:
+def check_the_ends(table: pd.DataFrame, pairs: pd.DataFrame) -> None:
     """Geometric means over seeds."""
-    agrees([*table.index], ["convlm"], "the other five architectures are still being trained")
-    convlm = table.loc["convlm"]
-    agrees(convlm["seeds"], 5, "five seeds")
-    agrees(convlm["own"], 0.086, "total variation, own sides", digits=3)
-    agrees(1e7 * convlm["copied"], 6.0, "total variation, copied sides", digits=1)
-    agrees(convlm["times"], 140_000, "times closer", digits=-4)
-    agrees(convlm["at least"], 86_000, "at least so many times", digits=-3)
-    agrees(convlm["at most"], 240_000, "at most so many times", digits=-4)
+    agrees({*table["seeds"]}, {5}, "five seeds")
+    five = table.drop("tinylstm")
+    agrees(100 * five["own"].agg(["min", "max"]), [6.5, 16.0], "own sides (%)", digits=1)
+    agrees([five["times"].idxmin(), five["times"].idxmax()], ["minigpt", "convlm"], "gain least and most")
+    times = table["times"]
+    agrees(times["convlm"], 140_000, "times closer", digits=-4)
+    agrees(times["charlm"], 1_700, "times closer in charlm", digits=-2)
+    agrees(times[["hybridlm", "nanotransformer"]], [430, 310], "times closer", digits=-1)
+    agrees(times["minigpt"], 29, "times closer in minigpt", digits=0)
+    limits = ["times", "at least", "at most"]
+    agrees(table.loc["tinylstm", limits], [0.89, 0.77, 1.03], "tinylstm", digits=2)
+    agrees(table.loc["convlm", "at least"], 86_000, "at least so many times in convlm", digits=-3)
+    agrees(table.loc["charlm", "at least"], 92, "at least in charlm", digits=0)
+    agrees(table.loc["charlm", "at most"], 31_000, "at most in charlm", digits=-3)
+    rest = five.drop(["convlm", "charlm"])
+    holds((rest["times"] < 1000).all() and (rest["at most"] > 1000).all(), "the other three: less on average")
+    copied = pairs[(pairs["variant"] == "copied") & (pairs["model"] == "charlm")]["total_variation"]
+    agrees(1e6 * copied.min(), 4, "least in charlm", digits=0)
+    agrees(copied.max(), 0.0015, "most in charlm", digits=4)
+
+
+def check_gelu(table: pd.DataFrame) -> None:
+    """What is left beside what one bit does under GELU."""
+    apart = np.exp(np.log(table["copied"] / table["gelu"]).abs()).drop("tinylstm")
+    agrees(apart.agg(["min", "max"]), [2, 27], "factor between the two columns", digits=0)
+    holds(np.log10(table["copied"].max() / table["copied"].min()) > 5, "they span five powers of ten")
+    holds(table.loc["tinylstm", "gelu"] > 0.1, "the LSTM gains nothing by GELU")
 
 
 def check_the_first_jump(both: pd.DataFrame, share: float, apart: pd.DataFrame, along: pd.DataFrame) -> None:
-    """One step, in every seed."""
-    agrees((len(both), share), (5, 1.0), "in five of five seeds the two steps are one")
-    steps = [(model, seed, step) for (model, seed), step in both["the gradient jumps"].items()]
+    """One step, in most seeds."""
+    agrees((len(both), round(share * len(both))), (25, 22), "seeds in which the two steps are one")
+    late = both["the gradient jumps"] - both["a side differs"]
+    agrees([late.min(), late.max()], [0, 2], "steps between the two")
+    at_once = both[late == 0]
+    steps = [(model, seed, step) for (model, seed), step in at_once["the gradient jumps"].items()]
     at = apart.loc[steps]
     ratio = at["own"] / at["copied"]
-    agrees([ratio.min(), ratio.max()], [16, 41], "how much further apart the gradients are there", digits=0)
+    agrees([ratio.min(), ratio.max()], [10, 504], "how much further apart the gradients are there", digits=0)
     sides = along["sides_apart"]
-    agrees(INPUTS * sides.loc[steps, "own"].max(), 1, "one input is on another side there", digits=0)
-    before = [(model, seed, step - 1) for model, seed, step in steps]
-    holds(apart.loc[before, "own"].max() < 1e-6, "before it gradients differ by less than a millionth")
-    agrees(INPUTS * sides["copied"].max(), 7, "the most sides that differ in a copying network", digits=0)
-    mean = 100 * sides["own"].groupby("iteration").mean()
+    before = [(model, seed, step - 1) for model, seed, step in steps if step]
+    agrees(1e6 * apart.loc[before, "own"].max(), 5, "before it gradients differ by five millionths at most", digits=0)
+    agrees(1e6 * sides.loc[steps, "own"].max(), 3, "sides that differ there, of a million", digits=0)
+    mean = 100 * sides["own"].loc["convlm"].groupby("iteration").mean()
     agrees(mean.loc[[99, 499]], [1.5, 10.1], "share of sides that differ after 100 and 500 steps (%)", digits=1)
+
+
+def check_without_a_change_of_sides(apart: pd.DataFrame) -> None:
+    """The copying networks along training."""
+    level = np.log10(apart["copied"]).groupby(["model", "iteration"]).mean().unstack("model")
+    holds(level["convlm"].loc[100:].max() < -5, "in convlm nothing grows")
+    holds((level.drop(columns="convlm").iloc[-1] > -3.5).all(), "in the others the gradients come apart too")
 
 
 def check_the_verdicts(verdicts: pd.Series) -> None:
     """By the rules of the plan."""
-    agrees([*verdicts], ["undecided", "undecided", "supported"], "what the rules say so far")
+    agrees([*verdicts], ["undecided", "supported", "supported"], "what the rules say")
