@@ -6,6 +6,9 @@ PYTHON ?= python3
 WORKERS ?= 2
 TOOLS := pip==26.3 uv==0.13.9
 TORCH := torch==2.13.0
+# PyTorch for the CPU where no GPU is seen; `make book BACKEND=cu130` takes CUDA.
+BACKEND ?= auto
+GPU := $(filter-out auto cpu,$(BACKEND))$(shell nvidia-smi -L 2> /dev/null)
 # PyTorch's own wheels without CUDA (Linux, Python 3.11 to 3.13), which its index lists and the package index does not have.
 TORCH_CPU := 6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b 84453b69508ec79902f899c5ed9495acb9e2bbe9fda5f1d5d6f19e3c3842e1a7 \
   4ca4a9394b0c771238a4f73590fdbbc4debad85ed0fa63d026ae1b085da7d6e2 6f307c2c32d764ffc6ff6893b801fad6d4752f3e67966cb8abf1843427c02604 \
@@ -17,7 +20,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist workste
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCKED := --only-binary :all: -c constraints.lock
 NAMES := import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]
-NAMES += ; print(*p["build-system"]["requires"], *p["project"]["dependencies"], *o[sys.argv[1]], sep="\n")
+NAMES += ; print(*p["build-system"]["requires"], *p["project"]["dependencies"], *{n for e in sys.argv[1].split("+") for n in o[e]}, sep="\n")
 
 .PHONY: help book lab bench paper test check lint types tests install constraints axe clean
 .DEFAULT_GOAL := help
@@ -65,14 +68,15 @@ $(INSTALLED): pyproject.toml constraints.lock
 	$(PYTHON) -m venv $(VENV)
 	@awk '/^(pip|uv)==/ {on = 1} on; !/\\$$/ {on = 0}' constraints.lock > $(VENV)/tools.txt
 	$(PIP) --require-hashes -r $(VENV)/tools.txt
-	@$(PIP) $(LOCKED) $(TORCH)+cpu 2> /dev/null || $(PIP) $(LOCKED) $(TORCH)  # without CUDA where pip is set up for such wheels
-	$(MAKE) --no-print-directory -o $@ install-test
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --torch-backend=$(BACKEND) $(LOCKED) $(TORCH) 2> /dev/null \
+	  || { [ -z "$(GPU)" ] && $(PIP) $(LOCKED) $(TORCH)+cpu 2> /dev/null; } || $(PIP) $(LOCKED) $(TORCH)
+	$(MAKE) --no-print-directory -o $@ install-book+data+explore+cluster+test
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 constraints: $(INSTALLED)  ## resolve the versions of constraints.lock anew, and list them without hashes in constraints.txt
 	printf '%s\n' '$(TORCH)' jupyter-book==1.0.4.post1 $(TOOLS) | $(BIN)/uv pip compile pyproject.toml - --quiet --no-config --universal \
-	  --generate-hashes --python-version 3.11 --extra test --extra bench --extra lab --extra track --no-annotate --no-header > constraints.tmp
+	  --generate-hashes --python-version 3.11 --extra test --extra all --no-annotate --no-header > constraints.tmp
 	awk -v cpu='$(TORCH_CPU)' '{print} /^torch==/ {n = split(cpu, hash, " "); for (i = 1; i <= n; i++) print "    --hash=sha256:" hash[i] " \\"}' \
 	  constraints.tmp > constraints.lock
 	{ sed '/^[^#]/,$$d' constraints.txt; sed -n '/^[a-z]/ s/ \\$$//p' constraints.lock; } > constraints.tmp

@@ -46,7 +46,7 @@ __all__ = [
     "run_experiment",
     "without_each",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 HOMES = {
     "book.checks": ("holds",),
     "records.tables": ("load", "load_baselines", "load_curves", "load_losses", "load_pairs"),

@@ -6,7 +6,8 @@ from __future__ import annotations
 import difflib
 import reprlib
 from collections import ChainMap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -77,6 +78,15 @@ class UnknownName(BadInput):
         close = difflib.get_close_matches(str(name)[:100], known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         return f"unknown {kind} {brief(name)}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
+
+
+@contextmanager
+def needs(extra: str, what: str) -> Iterator[None]:
+    """Around an import of a package that only an extra brings; ``BadInput`` names the extra where it is absent."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{what}: {error.name} is not installed: pip install 'actlab[{extra}]'") from None
 
 
 def check_name(kind: str, name: object, known: Iterable[object], where: str = "") -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from actlab.data.fetch import Source, content
-from actlab.errors import check_name
+from actlab.errors import check_name, needs
 
 PROTOCOLS = ("corrected", "as_published")
 CLASSES = 10
@@ -82,7 +82,8 @@ def _mnist() -> tuple[Part, Part]:
 
 
 def _digits() -> tuple[Part, None]:
-    from sklearn.datasets import load_digits
+    with needs("data", "the images `digits`"):
+        from sklearn.datasets import load_digits
 
     bunch = load_digits()
     return _part(torch.tensor(bunch.data), torch.tensor(bunch.target), 16), None

@@ -4,16 +4,19 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from actlab.data import novels
 from actlab.data.fetch import sha256
 from actlab.data.text import TRAIN_SHARE, read_text
 from actlab.data.tokens import write_shard
+from actlab.errors import needs
 from actlab.files import write_text
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 END_OF_TEXT = "<|endoftext|>"
 """Stands before each document; token 0."""
@@ -35,12 +38,15 @@ def documents_of(name: str) -> dict[str, list[str]]:
     return {"train": [text[:cut]], "val": [text[cut:]]}
 
 
-def train_bpe(documents: Iterable[str], vocab_size: int) -> Tokenizer:
+def train_bpe(documents: Iterable[str], vocab_size: int) -> "Tokenizer":
     """A byte-level byte-pair encoding (Sennrich et al. 2016; bytes: Radford et al. 2019), of at most ``vocab_size``
     tokens.
 
     The same documents give the same tokenizer, and every text goes through it and back unchanged.
     """
+    with needs("data", "token shards"):
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -54,7 +60,7 @@ def train_bpe(documents: Iterable[str], vocab_size: int) -> Tokenizer:
     return tokenizer
 
 
-def encode(tokenizer: Tokenizer, documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:
+def encode(tokenizer: "Tokenizer", documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:
     """All documents as tokens, (n,) uint16, each after an end-of-text token."""
     end = tokenizer.token_to_id(END_OF_TEXT)
     parts = [

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from actlab.errors import ActlabError, BadInput
+from actlab.errors import ActlabError, BadInput, needs
 from actlab.plugins import PluginFile, execute, plugin_files, set_back
 from actlab.study import provenance
 from actlab.study.cache import Report
@@ -214,7 +214,8 @@ def _on_cluster(topic: str, place: int, *call: Any) -> Any:
 def connected(scheduler: str) -> Any:
     """A client of the Dask scheduler at an address. It connects in a thread: at a port of something else it would wait
     for minutes."""
-    from distributed import Client
+    with needs("cluster", "a Dask cluster"):
+        from distributed import Client
 
     for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,0 +1,25 @@
+"""What pyproject.toml cannot say: a wheel has the params files of the recorded studies inside the package."""
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent
+
+
+class WithParams(build_py):
+    """An editable installation reads them from the checkout."""
+
+    def run(self) -> None:
+        """Copy them beside the modules."""
+        super().run()
+        if not self.editable_mode:
+            place = Path(self.build_lib) / "actlab" / "params"
+            place.mkdir(parents=True, exist_ok=True)
+            for file in sorted((ROOT / "params").glob("*.yaml")):
+                shutil.copy(file, place)
+
+
+setup(cmdclass={"build_py": WithParams})
