@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from actlab.book.checks import agrees, holds
 
@@ -60,6 +61,19 @@ def check_without_a_change_of_sides(apart: pd.DataFrame) -> None:
     level = np.log10(apart["copied"]).groupby(["model", "iteration"]).mean().unstack("model")
     holds(level["convlm"].loc[100:].max() < -5, "in convlm nothing grows")
     holds((level.drop(columns="convlm").iloc[-1] > -3.5).all(), "in the others the gradients come apart too")
+
+
+def check_other_optimizers(other: pd.DataFrame) -> None:
+    """AdamW with another eps, and SGD; convlm, three seeds each."""
+    times = other["times"]
+    logs = np.log10(times.loc["gates-eps"])
+    mean, reach = logs.mean(), stats.t.ppf(0.975, 2) * logs.sem()
+    limits = [10**mean, 10 ** (mean - reach), 10 ** (mean + reach)]
+    agrees(limits, [220_000, 190_000, 260_000], "times closer, AdamW with eps 1e-4", digits=-4)
+    sgd = other.loc["gates-sgd"]
+    agrees(100 * sgd["own"].agg(["min", "max"]), [1, 7], "own sides, SGD (%)", digits=0)
+    agrees(sorted(sgd["times"])[1:], [1_300, 4_900], "times closer in two seeds", digits=-2)
+    agrees(min(sgd["times"]), 3.5, "times closer in the third", digits=1)
 
 
 def check_the_verdicts(verdicts: pd.Series) -> None:
