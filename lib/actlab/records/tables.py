@@ -39,6 +39,8 @@ TEXT = ("name", "text", "hash", "true or false", "names")
 SCORES = ["train_loss", "val_loss", "val_accuracy"]
 FINAL = [*SCORES, "test_loss", "test_accuracy"]
 RUN = ["setting", "seed", "trial"]
+OF_ARMS = ["study", "kind", "model", "activation", "activation_used", "protocol", "learning_rate", "scale", "varies"]
+"""Columns that a table without rows has too, so that whoever groups by them or filters need not ask."""
 PAIR = ["first", "second", "total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd"]
 ELSEWHERE = ("iteration", "decay", "size", "members", "single_loss")
 """Columns of the other tables alone."""
@@ -192,10 +194,12 @@ def _table(rows: Sequence[Row], always: Sequence[str]) -> pd.DataFrame:
     """Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for ``always``; numbers are
     numbers."""
     table = pd.DataFrame(rows)
+    always = always if rows else [*OF_ARMS, "seed", "variant", *always]
     known = [name for name in COLUMNS if name in ("record", *always) or (name in table and table[name].notna().any())]
     table = table.reindex(columns=[*known, *(name for name in table if name not in COLUMNS)])
+    words = [name for name in known if COLUMNS[name][0] in TEXT] if not rows else []
     numbers = [name for name in known if COLUMNS[name][0] not in TEXT and table[name].dtype == object]
-    return table.astype(dict.fromkeys(numbers, float))
+    return table.astype(dict.fromkeys(numbers, float) | dict.fromkeys(words, object))
 
 
 def _columns(record: Record, names: Sequence[str]) -> Row:

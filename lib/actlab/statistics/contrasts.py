@@ -81,7 +81,8 @@ def contrasts(
     if unpaired and "seed" not in table:
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
     arms = _arms(table, metric, [*by, factor])
-    check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
+    if arms:  # of nothing there are no differences
+        check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)
     rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell), unpaired) for cell in cells]
     table = pd.DataFrame(
@@ -250,12 +251,13 @@ def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> li
     """The comparisons to make: those planned, or every level but the reference in every group."""
     if planned is not None and not isinstance(planned, int):
         cells = [*planned] if isinstance(planned, Iterable) else [planned]
-        wide = len(next(iter(every)))
+        wide = len(next(iter(every), cells[0] if cells else ()))
         for cell in cells:
             if not isinstance(cell, tuple | list) or len(cell) != wide:
                 raise BadInput(f"planned: expected how many, or each as its {wide} names (*group, level), got {cell!r}")
         return [cell_from(cell) for cell in cells]
-    groups, levels = (dict.fromkeys(names) for names in zip(*((cell[:-1], cell[-1]) for cell in every), strict=True))
+    cells = list(every)
+    groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)
     return [(*group, level) for group in groups for level in levels if level != reference]
 
 

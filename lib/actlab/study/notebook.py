@@ -75,7 +75,9 @@ def injected(namespace: Mapping[str, Any]) -> list[str]:
     return [target.id for s in assigned for target in s.targets if isinstance(target, ast.Name)]
 
 
-def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
+def known(
+    studies: list[str], kind: str = "", differs: str = "", seeds: int = 1, activations: int = 1
+) -> list[str]:
     """Studies that a page shows, each with records, so that its tables and sentences need not ask. "" stands for none
     and is left out.
 
@@ -83,6 +85,7 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
         studies: folders below results/.
         kind: what some of its records call their kind.
         differs: a setting in which its arms differ.
+        seeds, activations: how many the page compares, at least.
 
     Raises:
         UnknownName: neither a record nor a params file of that name.
@@ -100,4 +103,13 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
         if not own or (differs and differs not in differing(own)):
             wanted = f"that differ in {differs}" if own else f"of kind {kind}"
             raise BadInput(f"{WHERE}: {store.where(name)} has no records {wanted}, which this page is about")
+        has = {"seeds": max(len(each["trials"]) for each in own) if seeds > 1 else seeds}
+        has["activations"] = len({each["activation"] for each in own}) if activations > 1 else activations
+        for what, least in {"seeds": seeds, "activations": activations}.items():
+            if has[what] < least:
+                field = {"seeds": "trials", "activations": "activation"}[what]
+                raise BadInput(
+                    f"{store.where(name)} has {has[what]} of the {least} {what} that this page compares at least: "
+                    f"set `{field}` in its params file"
+                )
     return names
