@@ -28,7 +28,7 @@ from actlab_audit.verdicts import (
 )
 
 ARM = ["optimizer", "symmetry", "activation"]
-PRELU = "random_prelu"
+PRELU, GELU = "random_prelu", "gelu"
 SETTING = ["dataset", "vocab_size", "scale", "batch_size", "block_size", "iterations"]
 """What every arm of one reading shares."""
 DERIVED = """
@@ -126,9 +126,30 @@ def prelu_contributes(runs: pd.DataFrame) -> Finding:
 def interaction(runs: pd.DataFrame) -> Estimate:
     """The effect of bQ+bV under random PReLU minus that under GELU, averaged over optimizers: below 0 is in favour of
     PReLU. A seed that misses a cell has none."""
-    wide = gains(runs).pivot(index="seed", columns=["activation", "optimizer"], values="gain")
-    gelu, prelu = (
-        wide.reindex(columns=pd.MultiIndex.from_product([[name], numbers.prelu_losses])) for name in ("gelu", PRELU)
+    return _mean(_effect(runs, PRELU) - _effect(runs, GELU))
+
+
+def alone(runs: pd.DataFrame) -> Finding:
+    """S21b: the effect of bQ+bV under GELU; only records of the published size and budget decide."""
+    found = _mean(_effect(runs, GELU))
+    if math.isnan(found["low"]):
+        return absent("not all arms with GELU have two seeds")
+    said = f"bQ+bV minus symmetric under GELU, over the optimizers: {bracketed(found)} nats, n = {found['n']:.0f}"
+    if not _as_published(runs):
+        return absent(f"{said}, at {_scale(runs)}: of another size and budget")
+    return decided(bool(found["estimate"] < 0) if excludes(found, 0) else None, said)
+
+
+def _effect(runs: pd.DataFrame, activation: str) -> pd.Series:
+    """By seed: what bQ+bV changes (nats), averaged over optimizers."""
+    own = gains(runs).query("activation == @activation")
+    return (
+        own.pivot(index="seed", columns="optimizer", values="gain")
+        .reindex(columns=[*numbers.prelu_losses])
+        .mean(axis=1, skipna=False)
     )
-    each = prelu.mean(axis=1, skipna=False) - gelu.mean(axis=1, skipna=False)
-    return actlab.means(each.rename("nats").reset_index().assign(of=""), "nats", "of").iloc[0]
+
+
+def _mean(by_seed: pd.Series) -> Estimate:
+    """Over seeds, with its interval."""
+    return actlab.means(by_seed.rename("nats").reset_index().assign(of=""), "nats", "of").iloc[0]

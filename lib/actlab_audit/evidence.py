@@ -32,6 +32,8 @@ GRID, ALIKE = "", "none while they trained"
 """Where a flaw is named: runs of a grid; runs with published defects that did not change their training."""
 ARM = ["model", "activation"]
 KEY = ["flaw", "scale", "iterations", *ARM]
+SETTINGS = [*ARM, "iterations", "dataset", "batch_size", "learning_rate"]
+"""What two sets of runs of one arm share."""
 Cell = tuple[str, str]
 """(model, activation)."""
 SCORES = ["val_loss", "val_accuracy"]
@@ -168,13 +170,20 @@ def at_scale(evidence: pd.DataFrame, scale: str, fuller: bool = False) -> pd.Dat
     """The arms without flaws at a scale. ``fuller``: one that has more runs among those with published defects, none of
     which changed its training, stands as these."""
     at = evidence[evidence["scale"] == scale]
-    same = [*ARM, "iterations", "dataset", "batch_size", "learning_rate", "flaw"]
     larger: set[Cell] = set()
     if fuller and len(at):
-        runs = at[at["status"] == "done"].groupby(same).size().unstack().reindex(columns=[GRID, ALIKE])
+        runs = at[at["status"] == "done"].groupby([*SETTINGS, "flaw"]).size().unstack().reindex(columns=[GRID, ALIKE])
         larger = {cell[:2] for cell in runs.index[runs[ALIKE] > runs[GRID]]}
     stands = np.where(pd.MultiIndex.from_frame(at[ARM]).isin(larger), ALIKE, GRID)
     return at[at["flaw"] == stands]
+
+
+def trained_again(evidence: pd.DataFrame, arms: pd.DataFrame) -> pd.DataFrame | None:
+    """The same arms, trained a second time under the same settings: for runs of a grid those with published defects of
+    which none changed their training, and the other way round. None if one arm has no such runs."""
+    other = arms.assign(flaw=arms["flaw"].map({GRID: ALIKE, ALIKE: GRID}))
+    wanted = other[["scale", "flaw", *SETTINGS]].drop_duplicates()
+    return arms_of(evidence.merge(wanted), [*cells_of(arms)])
 
 
 def with_flaw(evidence: pd.DataFrame, flaw: str, cells: Sequence[Cell]) -> list[pd.DataFrame]:

@@ -30,16 +30,19 @@ from actlab_audit.evidence import (
     at_scale,
     combined,
     means,
+    trained_again,
     values,
     with_flaw,
 )
 from actlab_audit.verdicts import (
+    Answer,
     Between,
     Finding,
     Judged,
     absent,
     all_of,
     by_signs,
+    counted,
     decided,
     elsewhere,
     expected,
@@ -48,6 +51,7 @@ from actlab_audit.verdicts import (
     measured,
     positive,
     ran,
+    torn,
     unexplained,
     within,
 )
@@ -80,6 +84,9 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         flaw: of the published work; where it has records they are judged beside the correct ones. An artefact may be
             shown at another scale (a flaw of reading: at the claim's own scale and length alone); that the flaw does
             not give a number decides at the claim's own alone.
+
+    Arms of one activation that were trained a second time under the same settings must answer alike, else the claim is
+    undecided.
     """
 
     @wraps(judge)
@@ -109,6 +116,9 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         scale, arms = next(iter(found.items()))
         ours = conclude(*judge(arms, **arguments), f"records at {scale} scale{_precision(arms)}")
         stated, dates, tried = claimed or [scale], [arms["date"]], False
+        if fuller and (again := trained_again(evidence, arms)) is not None:
+            ours = torn(ours, conclude(*judge(again, **arguments)))
+            dates.append(again["date"])
         for flawed in with_flaw(evidence, flaw, cells):
             at, length = flawed[["scale", "iterations"]].iloc[0]
             if flaw in READ and at not in stated:
@@ -178,9 +188,21 @@ def identical(arms: pd.DataFrame) -> Judged:
 
 
 def _dominance(of: int, means: Any) -> float:
-    """The variance between architectures, of their means over so many activations or sizes, over that between those."""
-    each = means.reshape(of, -1)  # those of the first activation of all architectures, of the second, ...
+    """The variance between architectures, of their means over so many sizes, over that between sizes."""
+    each = means.reshape(of, -1)  # those of the first size of all architectures, of the second, ...
     return float(each.mean(axis=0).var() / each.var(axis=0).mean())
+
+
+def _range_in_percent(means: Any) -> Any:
+    """The highest over the lowest of each column, less one."""
+    return means.max(axis=0) / means.min(axis=0) - 1
+
+
+def _ranges(of: int, means: Any) -> float:
+    """The range in percent between architectures, of their means over so many activations, over the mean range between
+    activations."""
+    each = means.reshape(of, -1)  # those of the first activation of all architectures, of the second, ...
+    return float(_range_in_percent(each.mean(axis=0)) / _range_in_percent(each).mean())
 
 
 FORMULAS: dict[str, Callable[[Any], Any]] = {
@@ -189,20 +211,19 @@ FORMULAS: dict[str, Callable[[Any], Any]] = {
     "cv": lambda means: 100 * stats.variation(means),
     "difference_of_averages": lambda means: np.subtract(*means.reshape(2, -1).mean(axis=1)),
     "dominance of 2": partial(_dominance, 2),
-    "dominance of 5": partial(_dominance, 5),
     "percent_below": lambda means: 100 * (1 - means[0] / means[1]),
     "range": np.ptp,
+    "ranges over 5": partial(_ranges, 5),
     "ratio": lambda means: means[0] / means[1],
 }
 """Name -> (A,) means of the arms, in their order -> a number."""
-QUOTIENTS = ("dominance of 2", "dominance of 5", "ratio")
+QUOTIENTS = ("dominance of 2", "ranges over 5", "ratio")
 """Formulas of which an interval that contains the published number and 1 too decides nothing."""
 POSITIVE = (*QUOTIENTS, "cv")
 """Formulas whose interval is on a log scale: none can be negative, and a noisy denominator makes them skew."""
 
 
-@of_records
-def number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Sequence[float], trials: int = 0) -> Judged:
+def _number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Sequence[float], trials: int = 0) -> Judged:
     """A published number that is a function of several arms' means.
 
     Args:
@@ -222,6 +243,21 @@ def number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Seque
     answer = within(span, Between(*published))
     undecided = of in QUOTIENTS and answer == "too wide" and span.low <= 1 <= span.high
     return None if undecided else answer, f"{what}: {said}"
+
+
+number = of_records(_number)
+
+
+def _unrun(answer: Answer, ours: str, basis: str = "") -> Finding:
+    """Whatever our number is."""
+    return Finding("no run behind it", ours, basis)
+
+
+@partial(of_records, conclude=_unrun)
+def number_without_run(arms: pd.DataFrame, reason: str, **arguments: Any) -> Judged:
+    """A published number of which a part came from no run, for a ``reason``; ours, as ``number`` has it, beside it."""
+    answer, said = _number(arms, **arguments)
+    return answer, f"{reason}; {said}"
 
 
 @of_records
@@ -281,9 +317,9 @@ def as_stated(arms: pd.DataFrame, **stated: Any) -> Judged:
     return _as(arms, **stated)
 
 
-def recorded(rows: pd.DataFrame, where: str = "", counted: bool = False, **stated: Any) -> Finding:
-    """Settings that an image sweep or an ablation ran with, in the runs that meet a condition; ``counted``: what a
-    network has, which was not chosen."""
+def recorded(rows: pd.DataFrame, where: str = "", of_networks: bool = False, **stated: Any) -> Finding:
+    """Settings that an image sweep or an ablation ran with, in the runs that meet a condition; ``of_networks``: what
+    a network has, which was not chosen."""
     if where and (rows := rows.query(where)).empty:
         return absent(f"no record of {stated['what']}")
-    return (decided if counted else ran)(*_as(rows, **stated))
+    return (counted if of_networks else ran)(*_as(rows, **stated))

@@ -13,7 +13,7 @@ from scipy import stats
 
 from actlab.records.defect_names import FINAL
 from actlab_audit import numbers
-from actlab_audit.verdicts import FILES, TEXT, Between, Finding, decided, explained
+from actlab_audit.verdicts import CODE, FILES, TEXT, Between, Finding, counted, decided, explained
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""
@@ -50,6 +50,7 @@ def _spread(**values: Any) -> float:
 DERIVED: dict[str, Callable[..., Any]] = {
     "total": total,
     "deviation": lambda values: np.std(values),
+    "range": lambda **values: float(np.ptp(_means(**values))),
     "spread": _spread,
     "correlation": lambda first, second: float(stats.spearmanr(first, second).statistic),
     "largest": lambda **values: [_means(**values).idxmax()],
@@ -81,14 +82,21 @@ def _agree(one: Statement, two: Statement) -> bool:
 
 
 def arithmetic(
-    evidence: object, stated: Any, how: str, follows: Mapping[str, Any], basis: str = TEXT, computed: bool = False
+    evidence: object,
+    stated: Any,
+    how: str,
+    follows: Mapping[str, Any],
+    basis: str = TEXT,
+    computed: bool = False,
+    exact: bool = False,
 ) -> Finding:
-    """A stated number against what the text's own numbers give; ``computed``: against what our models or methods do."""
-    ours = _statement(follows)
-    holds, said = _agree(_statement(stated), ours), f"{how}: {_said(ours)}"
+    """A stated number against what the text's own numbers give; ``computed``: against what our models or methods do;
+    ``exact``: two ranges must be the same, not only meet."""
+    one, ours = _statement(stated), _statement(follows)
+    holds, said = one == ours if exact else _agree(one, ours), f"{how}: {_said(ours)}"
     if computed:
-        return decided(holds, said, "computed without records")
-    return Finding("replicated" if holds else "arithmetic error", said, basis)
+        return counted(holds, said, "computed without records")
+    return Finding("checks out" if holds else "arithmetic error", said, basis)
 
 
 def selected(evidence: object, published: Any, how: str, best: Any, last: Any, flaw: str = FINAL) -> Finding:
@@ -110,11 +118,13 @@ def contradiction(
     exact: bool = False,
     basis: str = TEXT,
 ) -> Finding:
-    """Two statements of one study about one thing; ``exact``: two ranges must be the same, not only meet."""
+    """Two statements of one study about one thing, in texts or in a text and a file of the project; ``exact``: two
+    ranges must be the same, not only meet."""
     one, two = _statement(first), _statement(second)
     agree = one == two if exact else _agree(one, two)
     said = f"{_said(one)} ({first_place}) against {_said(two)} ({second_place})"
-    return Finding("replicated" if agree else "self-contradiction", said, basis)
+    other = "its files say otherwise" if basis in (CODE, FILES) else "self-contradiction"
+    return Finding("checks out" if agree else other, said, basis)
 
 
 def parameters(evidence: object, stated: tuple[float, float], scale: str, models: Sequence[str]) -> Finding:
@@ -122,7 +132,7 @@ def parameters(evidence: object, stated: tuple[float, float], scale: str, models
     counts = {model: numbers.our_parameters[model][scale] for model in models}
     holds = all(stated[0] <= count <= stated[1] for count in counts.values())
     said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
-    return decided(holds, said, f"models built at {scale} scale")
+    return counted(holds, said, f"models built at {scale} scale")
 
 
 def _covered(k: int) -> float:
@@ -140,7 +150,7 @@ def bootstrap_covers(evidence: object) -> Finding:
     """M09: the published interval holds the expected best in 95%, as rounded."""
     shares = {k: _covered(k) for k in SEARCHES}
     said = ", ".join(f"{100 * share:.0f}% of samples of {k}" for k, share in shares.items())
-    return decided(min(shares.values()) >= 0.945, f"it holds the expected best in {said}", "computed without records")
+    return counted(min(shares.values()) >= 0.945, f"it holds the expected best in {said}", "computed without records")
 
 
 def ambiguous(evidence: object, reason: str) -> Finding:
@@ -151,3 +161,13 @@ def ambiguous(evidence: object, reason: str) -> Finding:
 def not_testable(evidence: object, reason: str) -> Finding:
     """What neither text, code nor a training run can show."""
     return Finding("not testable", reason)
+
+
+def without_run(evidence: object, reason: str) -> Finding:
+    """A number that the project did not get from runs, or not wholly."""
+    return Finding("no run behind it", reason)
+
+
+def not_run(evidence: object, reason: str) -> Finding:
+    """What a run of ours would show, where no rule reads one yet."""
+    return Finding("not run", reason, lacks="a study of its own")

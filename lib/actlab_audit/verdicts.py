@@ -16,6 +16,8 @@ TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
 FILES = "the text's own numbers and its result files"
 """The same, where an input is in the result files and not in the text."""
+CODE = "the text and its code"
+"""The same, where one of two statements is what the project's code does."""
 OPEN = ("excluded, cause open", "undecided", "not run")
 """Verdicts that more records can change: each says what it lacks."""
 FLAW = "records of a published flaw that could give the number"
@@ -93,12 +95,26 @@ def decided(holds: Answer, ours: str, basis: str = "") -> Finding:
     return Finding("replicated" if holds else "contradicted", ours, basis)
 
 
+def counted(holds: bool, ours: str, basis: str = "") -> Finding:
+    """What counting or a computation of ours gives, where no training is needed."""
+    return Finding("checks out" if holds else "contradicted", ours, basis)
+
+
+OURS = {
+    "replicated": "agree with it",
+    "compatible": "agree with it",
+    "contradicted": "differ from it",
+    "undecided": "leave it open",
+}
+"""Verdict -> what our runs of another size do with a claim."""
+
+
 def elsewhere(found: Finding, stated: str) -> Finding:
     """Records made at another scale than the claim's (``stated``): only an artefact stands."""
-    if found.verdict not in ("replicated", "compatible", "contradicted"):
+    if found.verdict not in OURS:
         return found
-    would = "agree with" if found.verdict != "contradicted" else "differ from"
-    said = f"the claim is of {stated} scale; ours {would} it: {found.ours}"
+    ours = found.ours.removeprefix("left open: ")
+    said = f"the claim is of {stated} scale; ours {OURS[found.verdict]}: {ours}"
     return replace(found, verdict="not run", ours=said, lacks="records of its own scale")
 
 
@@ -111,6 +127,14 @@ def unexplained(found: Finding, flaw: str) -> Finding:
         return found
     said = f"{found.ours}; a flaw that could explain it has no record at this scale: {words(flaw)}"
     return replace(found, verdict="excluded, cause open", ours=said, lacks=FLAW)
+
+
+def torn(ours: Finding, again: Finding) -> Finding:
+    """Two sets of our runs of the same arms that answer differently leave a claim open."""
+    if {ours.verdict, again.verdict} != {"replicated", "contradicted"}:
+        return ours
+    said = f"two sets of our runs answer differently: {ours.ours}; trained again, {again.ours}"
+    return replace(ours, verdict="undecided", ours=said, lacks="more trials")
 
 
 def ran(as_stated: bool, ours: str, basis: str = "") -> Finding:

@@ -50,7 +50,8 @@ def test_without_records_a_claim_waits():
     """Nothing recorded, nothing judged; the text says what is waited for; what needs no record is judged."""
     found = {claim.id: ledger.finding(claim, NOTHING) for claim in MODELS}
     waiting = {claim.id for claim in FROM_RECORDS}
-    assert {id for id, each in found.items() if each.verdict == "not run"} == waiting
+    no_rule_yet = {claim.id for claim in MODELS if claim.rule == "text_rules.not_run"}
+    assert {id for id, each in found.items() if each.verdict == "not run"} == waiting | no_rule_yet
     assert len(waiting) > 75
     assert all(found[id].ours.startswith("waits for records of ") for id in waiting)
 

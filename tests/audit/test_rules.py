@@ -91,6 +91,30 @@ def test_identical_needs_every_seed(gathered):
         assert rules.identical(mine, ["minigpt"], ["relu", "gelu"], flaw=IGNORED).verdict == verdict
 
 
+def test_runs_made_again_must_answer_alike(gathered):
+    """The same arm with defects that changed nothing: its own answer, or none where the two answer differently; one of
+    another length, or one whose training they changed, says nothing."""
+    ours, higher = (2.09, 2.1, 2.11), (2.49, 2.5, 2.51)
+    for other, verdict in (
+        (flawed("minigpt", "relu", ours), "replicated"),
+        (flawed("minigpt", "relu", higher), WAITS),
+        (flawed("minigpt", "relu", higher, steps=9), "replicated"),
+        (flawed("minigpt", "gelu", higher), "replicated"),
+    ):
+        mine = gathered(lite=[grids.record("minigpt", losses=ours)], autopsy=[other])
+        assert rules.mean(mine, ["minigpt"], published={"val_loss": 2.1}).verdict == verdict
+
+
+def test_a_number_without_a_run_has_ours_beside_it(gathered):
+    """Whatever ours is, there is nothing that it could test; without records of ours it waits."""
+    arguments = {"what": "ratio", "of": "ratio", "metric": "val_loss", "published": [9, 9], "reason": "no run"}
+    mine = gathered(lite=[grids.record(), grids.record("convlm")])
+    found = rules.number_without_run(mine, ["charlm", "convlm"], **arguments)
+    assert (found.verdict, found.lacks) == ("no run behind it", "")
+    assert found.ours.startswith("no run; ratio: 1.000")
+    assert rules.number_without_run(mine, ["charlm", "tinylstm"], **arguments).verdict == "not run"
+
+
 def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction(gathered):
     """Identical where the activation is ignored, after as many iterations, at a smaller scale too; another defect,
     length or a corrected arm says nothing of the flaw."""
@@ -179,6 +203,7 @@ def test_formulas_of_two_models_with_two_activations():
         "range": 8,
     }
     assert {name: rules.FORMULAS[name](means) for name in expected} == pytest.approx(expected)
+    assert rules._ranges(2, means) == pytest.approx((7 / 3 - 1) / np.mean([4 / 2 - 1, 10 / 4 - 1]))
 
 
 def test_order(gathered):

@@ -7,26 +7,30 @@ from scipy import stats
 
 from actlab_audit import ledger, numbers
 from actlab_audit import text_rules as texts
+from actlab_audit.verdicts import CODE, FILES
 
 
 def test_arithmetic():
     """A stated number is right within its digits, or not; sums of products carry the range of what was printed."""
-    for stated, verdict in ((6, "replicated"), ([5.95, 6.05], "replicated"), ([6.5, 7.5], "arithmetic error")):
+    for stated, verdict in ((6, "checks out"), ([5.95, 6.05], "checks out"), ([6.5, 7.5], "arithmetic error")):
         assert texts.arithmetic(None, stated, "x", {"total": {"terms": [[2, 4], [-2]]}}).verdict == verdict
     assert (
         texts.arithmetic(None, 1, "hours", {"total": {"terms": [[3, [20, 30]]], "over": 60}}).ours == "hours: 1 to 1.5"
     )
+    hours = {"total": {"terms": [[[1, 2]]]}}
+    found = [texts.arithmetic(None, [2, 3], "x", hours, exact=exact).verdict for exact in (False, True)]
+    assert found == ["checks out", "arithmetic error"], "two ranges that meet at one end are not the same"
 
 
 STATEMENTS = yaml.safe_load("""
-- [[1, 3], [3, 4], false, replicated]
+- [[1, 3], [3, 4], false, checks out]
 - [[1, 3], [3, 4], true, self-contradiction]
 - [1, 2, false, self-contradiction]
-- [[a, b], [b, a], false, replicated]
+- [[a, b], [b, a], false, checks out]
 - [[a], [b], false, self-contradiction]
-- [[a], {largest: {a: 2, b: 1}}, false, replicated]
-- [[b], {smallest: {a: 2, b: 1}}, false, replicated]
-- [-0.5, {correlation: {first: [6, 9, 3], second: [45.9, 121.6, 158.5]}}, false, replicated]
+- [[a], {largest: {a: 2, b: 1}}, false, checks out]
+- [[b], {smallest: {a: 2, b: 1}}, false, checks out]
+- [-0.5, {correlation: {first: [6, 9, 3], second: [45.9, 121.6, 158.5]}}, false, checks out]
 """)
 
 
@@ -34,6 +38,17 @@ STATEMENTS = yaml.safe_load("""
 def test_statements(first, second, exact, verdict):
     """Ranges that meet and equal words agree; ranges that must be the same do not; words follow from numbers."""
     assert texts.contradiction(None, first, "here", second, "there", exact).verdict == verdict
+
+
+def test_a_text_and_a_file_of_one_project():
+    """That the code or a result file says otherwise has its own word; another text of the project is a text."""
+    found = [texts.contradiction(None, 1, "", 2, "", basis=basis).verdict for basis in (CODE, FILES, "another text")]
+    assert found == ["its files say otherwise", "its files say otherwise", "self-contradiction"]
+
+
+def test_a_range_of_means():
+    """27.5 at least and 29.3 at most, in points."""
+    assert texts.DERIVED["range"](a=[27, 28], b=28.0, c=29.3) == pytest.approx(1.8)
 
 
 TRIALS = [numbers.charlm_trials[a] for a in ("swish", "relu", "gelu")]
@@ -58,7 +73,7 @@ def test_arithmetic_of_the_rows_by_hand(id, value):
 
 def test_a_stated_count_of_parameters_holds_for_every_model_named():
     """charlm has 429,824 and nanotransformer 428,800 (``models/test_counts``)."""
-    for stated, verdict in (((425e3, 435e3), "replicated"), ((429e3, 435e3), "contradicted")):
+    for stated, verdict in (((425e3, 435e3), "checks out"), ((429e3, 435e3), "contradicted")):
         assert texts.parameters(None, stated, "lite", ["charlm", "nanotransformer"]).verdict == verdict
 
 

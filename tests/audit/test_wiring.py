@@ -16,9 +16,9 @@ FIVE = ("relu", "gelu", "swish", "smelu_1", "swiglu")
 PLAIN = ("relu", "gelu", "swish", "smelu_05", "smelu_1")
 READ = [UNPAIRED, LAST]
 SIZE = {"n_layer": 2, "n_embd": 256, "n_head": 4, "block_size": 256}
-OTHERS = {"R11", "R44", "R47", "T33", "T34b", "T43"}
-"""Open rows that wait for more trials of an arm, for more architectures or for full scale read as published: no study
-of the batch is theirs."""
+OTHERS = {"R11", "R44", "R47", "T25c", "T33", "T34b", "T43"}
+"""Open rows that wait for more trials of an arm, for more architectures, for full scale read as published or for a
+study of their own: none of the batch is theirs."""
 
 
 BATCH = [
