@@ -8,12 +8,12 @@ from typing import Any, Protocol, TypeVar
 from actlab.errors import RecordError, Table
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.study.study import Study
+from actlab.study.study import Study as AnyStudy
 from actlab.study.trial import Arm, Outcome, Results, Task, Trial
 from actlab.trainers.windows import Windows
 
 T = TypeVar("T", bound=Trial)
-S = TypeVar("S", bound=Study, contravariant=True)
+S = TypeVar("S", bound=AnyStudy, contravariant=True)
 
 
 class Kind(Protocol[T, S]):
@@ -21,6 +21,8 @@ class Kind(Protocol[T, S]):
 
     PATH: str
     """Of training, as records call it."""
+    Study: type[AnyStudy]
+    """What its params files hold."""
 
     def plan(self, study: S) -> list[Arm[T]]:
         """The arms of a study in the order in which they run."""
@@ -66,21 +68,21 @@ RECORDED = {"trials": "repro", "floor": "repro", "perturbed": "repro"} | {
 """Kind of a record -> kind of the study that makes it."""
 
 
-def kind_named(name: str, where: str = "") -> Any:
+def kind_named(name: str, where: str = "") -> Kind[Any, Any]:
     """The module of a kind of study, loaded when it is asked for; ``where``: of the name, for the message."""
-    return import_module(f"actlab.study.{KINDS.find(name, where)}")
+    module: Any = import_module(f"actlab.study.{KINDS.find(name, where)}")
+    found: Kind[Any, Any] = module
+    return found
 
 
-def kind_of(trial: T) -> Kind[T, Study]:
+def kind_of(trial: T) -> Kind[T, AnyStudy]:
     """The module that trains and measures a trial."""
-    module: Kind[T, Study] = kind_named(trial.kind)
-    return module
+    return kind_named(trial.kind)
 
 
-def plan(study: Study) -> list[Arm[Trial]]:
+def plan(study: AnyStudy) -> list[Arm[Trial]]:
     """The arms of a study of any kind, in the order in which they run."""
-    arms: list[Arm[Trial]] = kind_named(study.kind).plan(study)
-    return arms
+    return kind_named(study.kind).plan(study)
 
 
 def load(record: store.Record, label: str) -> Trial:

@@ -68,7 +68,7 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         found = paths.params_file(path.stem)  # of the project, seen from a folder in it, or of a recorded study
         path = found if found.exists() else path
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
-    kind: type[Study] = kind_named(str(values.pop("kind", "repro")), where).Study
+    kind = kind_named(str(values.pop("kind", "repro")), where).Study
     if "study" not in values:
         if not values.get("plugins"):  # what else is wrong is said first, but no plug-in runs for it
             kind.parse(values, where)
@@ -197,7 +197,7 @@ def run_experiment(model: str, activation: str, params: Study | dict[str, Any]) 
     """
     values = params if isinstance(params, dict) else params.model_dump()
     only = {"model": model, "activation": activation, "noise_floor": False, "perturbations": ()}
-    kind: type[Study] = kind_named("repro").Study
+    kind = kind_named("repro").Study
     study = kind.parse({**values, **only})
     several = [name for name in study.axes if len(study.levels(name)) > 1]
     if several or values.get("tuning"):
