@@ -66,6 +66,7 @@ def of_published_size(shift=None, **more):
     size = {"n_layer": 12, "n_embd": 768, "n_head": 12, "block_size": 512}
     made = records(scale="124m", recipe={"iterations": 122_071}, model_size=size, **more)
     for arm in made:
+        arm["provenance"]["data"]["vocab_size"] = 50_304
         for i, one in enumerate(arm["trials"]):
             one["final"]["tokens"] = 500_002_816
             if shift is not None:
