@@ -96,7 +96,7 @@ list activation: did you mean 'activations'? known are
 rm nothing: unknown study 'nothing'
 mv nothing else: unknown study 'nothing'
 mv nothing Else: a study's name is that of a folder
-compare nothing nothing: unknown study with trials
+compare nothing nil: unknown study with trials
 sample nowhere.json: cannot be read as a record
 report nothing: unknown study with trials
 replay nowhere.json: cannot be read as a record
