@@ -141,7 +141,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     """The table with ``ARM`` and the plain ``level``: an arm whose activation a published defect ignored is named with
     the one that the network had."""
     if table.empty:
-        return table.reindex(columns=[*table, "kind", *ARM, "level", "variant"])
+        return table.reindex(columns=[*table, *ARM, "level"])
     others, series = settings.factors(table["kind"].iloc[0])
     parts = [table[name].map((SHORT[name] + "{:g}" if name in SHORT else "{}").format) for name in others]
     groups = [", ".join(filter(None, levels)) for levels in zip(*parts, table["setting"], strict=True)]
