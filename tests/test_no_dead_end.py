@@ -119,6 +119,7 @@ NOTEBOOKS = {
     "report": [{"study": each, "other": "", "sizes": "", "tuned": ""} for each in ALL]
     + [{"study": "own", "other": "two-seeds", "tuned": "own", "sizes": ""}],
     "methods": [{"study": each} for each in ALL],
+    "phase": [{"study": each} for each in ("own", "quick")],
     "running": [{"quick": each} for each in ALL],
     "autopsy": [{"corrected": each, "overfit": each, "longer": each} for each in ALL],
     "explore": [{"studies": [each]} for each in ALL],
@@ -166,6 +167,7 @@ NEEDS = {
     ("autopsy", "one-seed"): "has 1 of the 2 seeds",
     ("autopsy", "one-setting"): "has 1 of the 2 activations",
     **{("autopsy", each): "unknown model 'tinylstm'" for each in ("own", "two-seeds", "an-arm-less", "quick")},
+    **{("phase", each): "no records that differ in warmup" for each in ("own", "quick")},
     ("takehome", "1"): "two runs or more",
 }
 """(notebook, study) -> what the one line says that a page ends with where it cannot be about the study."""
