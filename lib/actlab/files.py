@@ -111,6 +111,8 @@ def read_yaml(path: Path) -> Any:
 def read_bytes(path: Path, kind: str) -> bytes:
     """A file of a user's, one of the kinds that ``errors.LIMITS`` has; ``BadInput`` where it is larger than they are,
     without reading it (or more of it, where it has no end)."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise BadInput(f"{path} is no {kind}: it is not a regular file")  # a pipe would be waited for
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         content = file.read(LIMITS[kind] + 1) if size <= LIMITS[kind] else b""
@@ -142,6 +144,15 @@ def parse_yaml(text: str, where: str) -> tuple[Any, list[str]]:
                 raise yaml.MarkedYAMLError(problem=f"{why}: write the values out", problem_mark=event.start_mark)
         loader = yaml.CSafeLoader(text)
         node = loader.get_single_node()
+        nodes = [node] if node else []
+        for each in nodes:  # aliases are refused: it is a tree
+            mapping = isinstance(each, yaml.MappingNode)
+            names = [str(key.value) for key, _ in each.value] if mapping and each is not node else []
+            if twice := {name for name in names if names.count(name) > 1}:
+                problem = f"{sorted(twice)[0]:.40} stands there more than once"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=each.start_mark)
+            inner = [value for _, value in each.value] if mapping else each.value
+            nodes += inner if isinstance(each, yaml.CollectionNode) else []
         keys = [str(key.value) for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
         return loader.construct_document(node) if node else None, keys
     except NOT_YAML as error:

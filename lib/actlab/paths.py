@@ -35,6 +35,18 @@ def project() -> Path | None:
     return next(marked, CHECKOUT)
 
 
+def located(name: str) -> Path:
+    """The whole path of what a user names, ``~`` and links followed.
+
+    Raises:
+        BadInput: there is no such user, or the links lead in a circle.
+    """
+    try:
+        return Path(name).expanduser().resolve()
+    except (RuntimeError, OSError, ValueError) as error:
+        raise BadInput(f"{name!r} leads nowhere: {error}") from None
+
+
 def _folder(variable: str, name: str) -> Path:
     """The folder that a variable names, else that of this name in the project.
 
@@ -42,7 +54,7 @@ def _folder(variable: str, name: str) -> Path:
         NoProject: neither.
     """
     if value := os.environ.get(variable):
-        return Path(value).expanduser().resolve()
+        return located(value)
     if (root := project()) is None:
         raise NoProject(
             f"{Path.cwd()} is in no project of actlab: `actlab init` makes it one, `actlab init FOLDER` another; "

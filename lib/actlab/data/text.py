@@ -10,12 +10,14 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from actlab import files
+from actlab import files, paths
 from actlab.data import novels
 from actlab.data.fetch import SHAKESPEARE, fetch
 from actlab.errors import BadInput, Table
 
 TRAIN_SHARE = 0.9
+MOST_CHARACTERS = 1000
+"""Distinct ones: 5,909 took 2.7 GB, and 32,767 is the last that fits its number."""
 SHORTEST = 100
 """Characters that a corpus needs at least."""
 
@@ -100,7 +102,7 @@ def short_name(name: str) -> str:
 
 def located(name: str) -> str:
     """The same text by a name that holds in every process: a file's whole path."""
-    return str(Path(name).expanduser().resolve()) if is_file(name) else name
+    return str(paths.located(name)) if is_file(name) else name
 
 
 def shown(name: str) -> str:
@@ -129,7 +131,7 @@ def own_sha256(name: str) -> str:
 
 
 def _own_file(name: str) -> tuple[str, str]:
-    path = Path(name).expanduser()
+    path = paths.located(name)
     try:
         if not path.is_file():
             known = f"a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
@@ -185,6 +187,11 @@ def corpus_of(name: str, text: str) -> Corpus:
             else f"its {len(text):,} characters are all {vocabulary!r}"
         )
         raise BadInput(f"{name} is not a text: {why}")
+    if len(vocabulary) > MOST_CHARACTERS:
+        raise BadInput(
+            f"{name} has {len(vocabulary):,} distinct characters: a model of characters takes {MOST_CHARACTERS:,} at "
+            "most, since its predictions hold a number for each; tokenize it (kind: ablation), or leave rare ones out"
+        )
     codes = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     table = torch.zeros(int(codes.max()) + 1, dtype=torch.uint8 if len(vocabulary) <= 256 else torch.int16)
     table[torch.tensor([ord(c) for c in vocabulary])] = torch.arange(len(vocabulary), dtype=table.dtype)

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from actlab import metrics
+from actlab import metrics, paths
 from actlab.activations import ACTIVATIONS
 from actlab.data import text as texts
 from actlab.errors import ActlabError, BadInput, Table
@@ -108,7 +108,7 @@ def find_part(kind: str, name: str, planned: str = "") -> Any:
 
 def own_metrics(files: Iterable[str]) -> Parts:
     """A user's own metrics for a study that names these plug-in files: (name, sha256)."""
-    wanted = {Path(file).expanduser().resolve() for file in files}
+    wanted = {paths.located(file) for file in files}
     own = [part for part in PARTS.values() if part.kind == "metric" and part.file.place in wanted]
     return tuple(sorted((part.name, part.file.sha256) for part in own))
 
@@ -182,7 +182,7 @@ def load_plugins(files: Iterable[str]) -> None:
     """
     for name in files:
         try:
-            place = Path(name).expanduser().resolve()
+            place = paths.located(name)
             execute(PluginFile(name, place, read_text(place, "plug-in")))
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"cannot read the plug-in {name} (seen from the current folder): {error}") from None
@@ -202,7 +202,9 @@ def execute(file: PluginFile) -> None:
     try:
         _check_imports(tree := ast.parse(file.text, file.name))
         exec(compile(tree, file.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # the user's own file
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a plug-in raises, it is refused in one sentence
         _forget(file)
         if isinstance(error, ActlabError):
             raise BadInput(f"plug-in {file.name}: {error}") from None

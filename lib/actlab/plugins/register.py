@@ -42,6 +42,9 @@ def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
 
 def _add(kind: str, name: str, row: Any, **about: str) -> None:
     what = f"the {kind} {name!r}"
+    for key, text in about.items():
+        if not isinstance(text, str):
+            raise BadInput(f"{what}: {key} is a text, not {text!r:.100}")
     if not NAME.fullmatch(name):
         raise BadInput(f"{what}: a name is a small letter and up to 39 small letters, digits and _")
     if before := PARTS.get((kind, name)):
@@ -122,7 +125,11 @@ def register_text(name: str, function: Callable[[], str], *, description: str = 
 
     @functools.cache
     def text() -> str:
-        if not isinstance(content := function(), str):
+        try:
+            content = function()
+        except Exception as error:
+            raise BadInput(f"the text {name!r} raises {type(error).__name__}: {error}") from error
+        if not isinstance(content, str):
             raise BadInput(f"the text {name!r} must be a str, not {type(content).__name__}")
         return content
 
@@ -147,10 +154,8 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
         raise BadInput(f"the metric {name!r} would hide a number or a column of the tables: choose another name")
 
     def rows(p: Tensor, q: Tensor) -> Tensor:
-        values, allowed = (
-            function(p.clone(), q.clone()),
-            f"the metric {name!r} must give one finite value an input, not",
-        )
+        allowed = f"the metric {name!r} must give one finite value an input, not"
+        values = function(p.clone(), q.clone())
         shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
         if shape != p.shape[:1]:
             raise BadInput(f"{allowed} {shape} for two {tuple(p.shape)} tensors")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from actlab.errors import BadInput, UnknownName
-from actlab.records.settings import MAIN, differing, kind_of, named
+from actlab.records.settings import differing, kind_of, named
 from actlab.records.store import load_study, path_of, studies, where
 
 
@@ -21,13 +21,15 @@ def find(name: str | Path) -> Path:
         BadInput: several configurations have this name; the message lists them with what tells them apart.
     """
     path, parts = Path(name), Path(name).parts
+    if not parts:
+        raise BadInput(f"expected a record's name, STUDY/CONFIGURATION, got {str(name)!r}")
     study, arm = (parts[-2], parts[-1].removesuffix(".json")) if len(parts) > 1 else (parts[0], "")
     if path.is_file() or path.suffix == ".json" or len(parts) > 3 or (len(parts) == 3 and parts[0] != "results"):
         return path
     if (file := path_of(study, arm)).is_file():
         return file
     records = {arm_id: record for record in load_study(study) if (arm_id := record.get("arm"))}
-    known = dict.fromkeys(arm_id.rpartition("-")[0] for arm_id, r in records.items() if kind_of(r) in MAIN)
+    known = dict.fromkeys(arm_id.rpartition("-")[0] for arm_id, r in records.items() if kind_of(r))
     if not known:
         raise UnknownName("study", study, studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
     if not arm:

@@ -332,6 +332,8 @@ class Arm(Record):
 
     arm: FileName
     """Name of the file: the arm's factors and the hash of its settings."""
+    supersedes: list[FileName] = []
+    """Arms of the study that were recorded before with the same trials, and that it stands for."""
     model_name: Name
     """Architecture."""
     activation: Name

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import DamagedRecord, RecordError, brief
+from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, write_text
 from actlab.records.schema import MARKUP, check_plain, check_record
 from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
@@ -84,11 +84,14 @@ def save(path: Path, record: Record) -> Path:
         RecordError: another record is already there (a result is never rewritten).
     """
     record = {**record, "checksum": checksum(record)}
+    text = json.dumps(record, indent=1) + "\n"
+    if len(text) > LIMITS["record"]:
+        raise RecordError(f"{path} would have {len(text):,} bytes: a record has {LIMITS['record']:,} at most")
     if path.exists():
         if load(path)["checksum"] == record["checksum"]:
             return path
         raise RecordError(f"{path} holds a different result; move it away to record this one")
-    write_text(path, json.dumps(record, indent=1) + "\n")
+    write_text(path, text)
     return path
 
 
@@ -102,7 +105,7 @@ def load(path: Path) -> Record:
     try:
         record = json.loads(read_bytes(path, "record").decode())
         text = _sealed(record) if isinstance(record, dict) else ""
-    except OSError as error:
+    except (OSError, BadInput) as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
     except (
         ValueError,
@@ -206,18 +209,17 @@ def current(records: Iterable[Record]) -> list[Record]:
     superseded = set[int]()
     for same in arms.values():
         for small in same:
-            larger = [record for record in same if _extent(record) > _extent(small)]
+            larger = [r for r in same if _extent(r) > _extent(small) or small["arm"] in r.get("supersedes", ())]
             if any({*labels_of(small)} <= {*labels_of(large)} for large in larger):
                 superseded.add(id(small))
     return [record for record in every if id(record) not in superseded]
 
 
-def _extent(record: Record) -> tuple[int, int, int, str]:
-    """How much an arm has: trials, sizes of ensembles, own metrics; of equal ones (a metric whose source was changed)
-    the one that was written later counts."""
+def _extent(record: Record) -> tuple[int, int, int]:
+    """How much an arm has: trials, sizes of ensembles, own metrics. Of equal ones (a metric whose source was changed)
+    the later says which it supersedes."""
     config = record["config"]
-    date = str(record.get("provenance", {}).get("date", ""))
-    return len(labels_of(record)), len(config.get("ensembles", ())), len(config.get("metrics") or ()), date
+    return len(labels_of(record)), len(config.get("ensembles", ())), len(config.get("metrics") or ())
 
 
 def _versions_named(records: list[Record]) -> list[Record]:

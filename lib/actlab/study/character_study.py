@@ -21,7 +21,7 @@ from actlab.study.trial import Arm, Measures
 from actlab.study.tuning import chosen, tuned
 
 Change = Annotated[
-    str, Field(pattern=r"^(repeat|nudge(-[1-9]\d{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$")
+    str, Field(pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$")
 ]
 PER_ARM = (
     *("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "schedule"),

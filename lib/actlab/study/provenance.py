@@ -78,7 +78,7 @@ def code() -> dict[str, object]:
     once, when a process starts to work."""
     return {
         "git_commit": (paths.git("rev-parse", "HEAD") or "").strip() or None,
-        "git_dirty": bool(paths.git("status", "--porcelain", "--", "lib")),
+        "git_dirty": None if (changes := paths.git("status", "--porcelain", "--", "lib")) is None else bool(changes),
         "lib_sha256": code_sha256(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
         "training": TRAINING,

@@ -11,10 +11,13 @@ from actlab.errors import RecordError
 from actlab.files import write_text
 from actlab.plugins import sources
 from actlab.records import store
+from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.trial import Arm, Results, T
+
+NO_BITS = ("seconds", "started", "tokens_per_second", "training", "traceback")
 
 
 def recorded(arm: Arm[T]) -> store.Record | None:
@@ -24,11 +27,8 @@ def recorded(arm: Arm[T]) -> store.Record | None:
 
 
 def bits_of(trial: Results) -> Results:
-    """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every
-    number that was measured."""
-    if "weights_sha256" in trial:
-        return {name: trial[name] for name in ("weights_sha256", "history")}
-    return {name: value for name, value in trial.items() if name != "seconds"}
+    """What has to come out the same: everything that was measured but times, and what the arm measures on it later."""
+    return {name: value for name, value in trial.items() if name not in NO_BITS}
 
 
 def differing(trial: Results, other: Results) -> list[str]:
@@ -37,16 +37,22 @@ def differing(trial: Results, other: Results) -> list[str]:
     return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
 
 
+def _alike(arm: Arm[T]) -> list[store.Record]:
+    """The records of an arm's settings, with other trials or other measures of them."""
+    own = store.canonical(without_trials(arm.config))
+    records = [
+        store.load(path) for path in sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
+    ]
+    return [each for each in records if store.canonical(without_trials(each["config"])) == own]
+
+
 def earlier(arm: Arm[T]) -> dict[str, Results]:
     """Label -> trial of the smaller records of an arm: its settings, fewer trials.
 
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
     are in no record. Either way they are held to the recorded bits.
     """
-    own = store.canonical(without_trials(arm.config))
-    records = [store.load(path) for path in sorted(store.folder_of(arm.study).glob(f"{arm.name}-*.json"))]
-    smaller = [record for record in records if store.canonical(without_trials(record["config"])) == own]
-    return {trial["label"]: trial for record in smaller for trial in record["trials"]}
+    return {trial["label"]: trial for record in _alike(arm) for trial in record["trials"]}
 
 
 def check_growth(arm: Arm[T], trial: Results, before: dict[str, Results]) -> None:
@@ -106,11 +112,15 @@ def finish(arm: Arm[T], record: store.Record) -> store.Record:
     if any(trial["status"] == "failed" for trial in record["trials"]):
         write_text(failure_of(arm), text)
         return plain
+    check_record(plain)  # what no reader would read is never written
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
         if (there := recorded(arm)) is not None and not any(map(differing, there["trials"], plain["trials"])):
             return there
+        before = [each["arm"] for each in _alike(arm) if arm.id not in each.get("supersedes", ())]
+        if before := [name for name in before if name != arm.id]:
+            record = {**record, "supersedes": before}
         store.save(store.path_of(arm.study, arm.id), record)  # another result there is never replaced
     failure_of(arm).unlink(missing_ok=True)
     return plain

@@ -1,6 +1,7 @@
 """Replay: train recorded trials again, compare the outcome bit for bit, and leave a history beside the record, which is
 itself never changed."""
 
+import logging
 import math
 import random
 import time
@@ -16,12 +17,13 @@ from torch import Tensor
 
 from actlab import metrics, paths
 from actlab.data.fetch import no_download
-from actlab.errors import ActlabError, check_name
+from actlab.errors import ActlabError, RecordError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
 from actlab.study.cache import Report, place_of, train_afresh
 from actlab.study.kinds import kind_of
 from actlab.study.load_model import RecordedTrial, model_of
+from actlab.study.measure import mean
 from actlab.study.progress import Event, Watch, why
 from actlab.study.record import bits_of, differing
 from actlab.study.workers.pool import run_tasks
@@ -53,14 +55,17 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
     ``label``: with this label."""
     if study:
         check_name("study", study, store.studies(), paths.shown(paths.results()))
-    return [
-        RecordedTrial(record, trial["label"])
-        for name in ([study] if study else store.studies())
-        for path in sorted(store.folder_of(name).glob("*.json"))
-        if settings.kind_of(record := store.load(path))
-        for trial in record["trials"]
-        if label in (None, trial["label"])
-    ]
+    found: list[RecordedTrial] = []
+    for name in [study] if study else store.studies():
+        for path in sorted(store.folder_of(name).glob("*.json")):
+            try:
+                record = store.load(path)
+            except RecordError as error:  # one bad record does not stop the others
+                logging.getLogger("actlab").warning("passed over: %s", error)
+                continue
+            trials = record["trials"] if settings.kind_of(record) else []
+            found += [RecordedTrial(record, each["label"]) for each in trials if label in (None, each["label"])]
+    return found
 
 
 def sample(
@@ -130,7 +135,9 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
-    differs, changed = differing(before, after), _changed(record)
+    differs, changed = differing(before, after) + _wrong_means(record), _changed(record)
+    pairs = _pairs_again(trial, tensors)
+    differs += [f"the pair with {label}" for label, equal in pairs.items() if not equal]
     failed = after["status"] == "failed"
     outcome: store.Record = {
         "kind": "replay",
@@ -139,7 +146,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         "trial": trial.label,
         "record_checksum": record["checksum"],
         "equal": not differs,
-        "compared": sorted(bits_of(before)),
+        "compared": [*sorted(bits_of(before)), "means", *(f"the pair with {label}" for label in pairs)],
         "differs": differs,
         "changed": changed,
         "seconds": seconds,
@@ -177,6 +184,41 @@ def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | No
     for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
         rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), recipe) for net in models)))
     return torch.cat(rows).double().mean().item()
+
+
+def _wrong_means(record: store.Record) -> list[str]:
+    """Names of a record's means that are not those of its own trials and pairs."""
+    done = [trial.get("final", trial) for trial in record["trials"] if trial["status"] == "done"]
+    wrong = []
+    for key in [key for key in record if key.startswith("avg_")]:
+        name, said = key.removeprefix("avg_"), record[key]
+        own = mean(each[name] for each in (*done, *record.get("reproducibility_metrics", ())) if name in each)
+        said = math.nan if said is None else said
+        if not (math.isclose(said, own, rel_tol=1e-9) or (math.isnan(said) and math.isnan(own))):
+            wrong.append(key)
+    return wrong
+
+
+def _pairs_again(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> dict[str, bool]:
+    """Label of another trial -> whether their pair comes out as recorded, of those whose recorded predictions are in
+    the cache."""
+    record, own, found, key = trial.record, trial.trial, dict[str, bool](), f"predictions/{trial.windows}"
+    for pair in record.get("reproducibility_metrics", ()) if key in tensors else ():
+        if trial.label not in pair["between"]:
+            continue
+        (label,) = {*pair["between"]} - {trial.label}
+        other = RecordedTrial(record, label)
+        path = place_of(other.trial, record["provenance"])
+        if not path.exists():
+            continue
+        kept, ended = checkpoint.read_tensors(path, nameless=True)
+        if key in kept and ended["weights_sha256"] == other.results["weights_sha256"]:
+            named = {label: kept[key].to(own.place), trial.label: tensors[key].to(own.place)}
+            targets = kind_of(own).compared_on(own, trial.windows).targets.flatten().to(own.place)
+            first, second = (named[each] for each in pair["between"])
+            now = metrics.compare(first, second, targets)
+            found[label] = all(pair.get(name) == value for name, value in now.items())
+    return found
 
 
 def _loss(trial: Mapping[str, Any]) -> float:

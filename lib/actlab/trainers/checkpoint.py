@@ -50,6 +50,8 @@ def read_tensors(path: Path, nameless: bool = False) -> tuple[dict[str, Tensor],
         DamagedFile: its content is not what was written under this name.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OSError("it is not a regular file")  # a pipe would be waited for
         with safe_open(path, framework="pt") as file:
             tensors, said = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
             about, expected, own = json.loads(said["about"]), said["crc32"], said.get("name", nameless and path.name)
