@@ -1,6 +1,8 @@
 """The command line: any words end in a code of 0, 1 or 2, with at most a sentence, and write nothing outside the named
 folders."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ def quiet(monkeypatch, tmp_path, data_folder):
     stand_in = type("Outcome", (), {"present": [], "failed": []})()
     monkeypatch.setattr("actlab.study.run.run", lambda *args, **kwargs: stand_in)
     monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
-    monkeypatch.setattr("actlab.book.build.build_book", lambda workers: "index.html")
+    monkeypatch.setattr("actlab.book.build.build_book", lambda workers: Path("index.html"))
     file = tmp_path / "study.yaml"
     file.write_text(PARAMS)
     return file
