@@ -144,16 +144,9 @@ def parse_yaml(text: str, where: str) -> tuple[Any, list[str]]:
                 raise yaml.MarkedYAMLError(problem=f"{why}: write the values out", problem_mark=event.start_mark)
         loader = yaml.CSafeLoader(text)
         node = loader.get_single_node()
-        nodes = [node] if node else []
-        for each in nodes:  # aliases are refused: it is a tree
-            mapping = isinstance(each, yaml.MappingNode)
-            names = [str(key.value) for key, _ in each.value] if mapping and each is not node else []
-            if twice := {name for name in names if names.count(name) > 1}:
-                problem = f"{sorted(twice)[0]:.40} stands there more than once"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=each.start_mark)
-            inner = [value for _, value in each.value] if mapping else each.value
-            nodes += inner if isinstance(each, yaml.CollectionNode) else []
-        keys = [str(key.value) for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+        for inner in _values_in(node):
+            _check_keys(inner)
+        keys = _keys_of(node)
         return loader.construct_document(node) if node else None, keys
     except NOT_YAML as error:
         mark = getattr(error, "problem_mark", None)
@@ -163,6 +156,29 @@ def parse_yaml(text: str, where: str) -> tuple[Any, list[str]]:
     finally:
         if loader is not None:
             loader.dispose()
+
+
+def _keys_of(node: Any) -> list[str]:
+    """The keys of a mapping of YAML; none of anything else."""
+    return [str(key.value) for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+
+
+def _values_in(node: Any) -> list[Any]:
+    """The values in a mapping or list of YAML; none in anything else."""
+    if isinstance(node, yaml.MappingNode):
+        return [value for _, value in node.value]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _check_keys(node: Any) -> None:
+    """An error of YAML where a mapping in here has a key twice; there are no aliases, and the depth is limited."""
+    keys = _keys_of(node)
+    for name in keys:
+        if keys.count(name) > 1:
+            problem = f"{name:.40} stands there more than once"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    for inner in _values_in(node):
+        _check_keys(inner)
 
 
 def set_aside(path: Path) -> Path:

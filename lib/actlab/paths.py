@@ -19,7 +19,7 @@ SHIPPED = (CHECKOUT or PACKAGE) / "params"
 """The params files of the recorded studies: a wheel has them in the package."""
 MARK = ".actlab"
 """File that makes a folder a project (`actlab init` writes it)."""
-VARIABLES = ("ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE", "ACTLAB_RECORDS")
+VARIABLES = ("ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE")
 """Environment variables that move folders."""
 
 
@@ -79,14 +79,12 @@ def cache() -> Path:
 
 
 def recorded() -> Path | None:
-    """Folder of actlab's own records, which another project may read too: that of the checkout, or what `actlab data
-    get records` has fetched. None where neither is here, and where ``ACTLAB_RESULTS`` says which records count."""
-    if os.environ.get("ACTLAB_RESULTS"):
+    """Folder of actlab's own records, in its checkout, which another project may read too. None where there is no
+    checkout, and where ``ACTLAB_RESULTS`` says which records count."""
+    if CHECKOUT is None or os.environ.get("ACTLAB_RESULTS"):
         return None
-    given = Path(os.environ.get("ACTLAB_RECORDS") or "https:")
-    named = given.expanduser().resolve() / "results" if given.is_dir() else None
-    places = (named, CHECKOUT and CHECKOUT / "results", data() / "records")
-    return next((place for place in places if place and place.is_dir()), None)
+    folder = CHECKOUT / "results"
+    return folder if folder.is_dir() else None
 
 
 def records_of(study: str) -> Path:

@@ -75,9 +75,7 @@ def injected(namespace: Mapping[str, Any]) -> list[str]:
     return [target.id for s in assigned for target in s.targets if isinstance(target, ast.Name)]
 
 
-def known(
-    studies: list[str], kind: str = "", differs: str = "", seeds: int = 1, activations: int = 1
-) -> list[str]:
+def known(studies: list[str], kind: str = "", differs: str = "", seeds: int = 1, activations: int = 1) -> list[str]:
     """Studies that a page shows, each with records, so that its tables and sentences need not ask. "" stands for none
     and is left out.
 
