@@ -5,6 +5,7 @@ import pytest
 from actlab.study.cache import train_afresh
 from actlab.study.images import ImageStudy
 from actlab.study.kinds import plan
+from actlab.study.progress import Ended, Recorded
 from actlab.study.run import run, tasks_of
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rate": [1e-1, 1e-3], "batch_size": [64], "trials": 2}
@@ -25,9 +26,9 @@ def test_one_record_an_arm_with_a_trial_a_seed():
     """The display hears of every trial of a program, the longest program first."""
     events = []
     outcome = run(tiny(epochs=[1, 2]), watch=events.append)
-    told = [event.kind for event in events]
-    assert events[0].total == told.count("trial") == 2 * told.count("arm") == 48
-    assert next(event.trial.epochs for event in events if event.kind == "trial") == 2
+    told = [type(event) for event in events]
+    assert events[0].missing == told.count(Ended) == 2 * told.count(Recorded) == 48
+    assert "-e2-" in next(event.arm for event in events if isinstance(event, Ended))
     for arm, record in outcome.found.items():
         assert [trial["seed"] for trial in record["trials"]] == [42, 43]
         assert record["avg_val_accuracy"] == pytest.approx(sum(t["val_accuracy"] for t in record["trials"]) / 2)

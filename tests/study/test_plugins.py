@@ -21,6 +21,7 @@ from actlab.records import tables as tidy
 from actlab.report import summary
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
+from actlab.study.progress import Ended
 from actlab.study.run import load, run
 from actlab.study.tokens import TokenStudy
 
@@ -60,7 +61,7 @@ def test_two_workers_give_the_bits_of_one(toy, mine):
     assert one["provenance"]["plugins"]["my_parts.py"]["source"] == mine.read_text()
     assert one["provenance"]["data"]["path"] == one["config"]["dataset"] == "my_text.txt"
     assert list(store.folder_of("toy-1").glob("baseline-my_text.txt-*.json"))
-    assert [event.kind for event in heard].count("trial") == 2 * 3
+    assert [type(event) for event in heard].count(Ended) == 2 * 3
 
 
 def text_file(beside, content=tiny.CATS):

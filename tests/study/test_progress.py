@@ -11,7 +11,7 @@ from rich.console import Console
 
 from actlab.errors import BadInput
 from actlab.study import progress
-from actlab.study.progress import Event, StudyDisplay, tracked
+from actlab.study.progress import Ended, Recorded, Started, StudyDisplay, Training, tracked
 from actlab.study.tokens import TokenStudy, plan
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
@@ -27,23 +27,25 @@ def test_a_study_is_shown(terminal):
     diverged = {"status": "diverged", "history": [{"iteration": 120, "train_loss": 2.0, "val_loss": math.nan}]}
     with display:
         for event in (
-            Event("start", one, total=5, cached=2),
-            Event("progress", one, trial, 20, 2.5),
-            Event("trial", one, trial, result={"status": "done"}),
-            Event("trial", one, trial, result=diverged),
-            Event("trial", one, trial, result=failed),
-            Event("arm", one, record=RECORD | {"avg_total_variation": math.nan}),
-            Event("arm", one, record=RECORD | {"avg_total_variation": 0.1}),
-            Event("arm", one, record=RECORD | {"trials": [{"status": "failed"}]}),
+            Started(3, cached=2),
+            Training(one.id, trial.label, trial.length, 20, 2.5),
+            Ended(one.id, trial.label, {"status": "done"}),
+            Ended(one.id, trial.label, diverged),
+            Ended(one.id, trial.label, failed),
+            Recorded(one.id, RECORD | {"avg_total_variation": math.nan}),
+            Recorded(one.id, RECORD | {"avg_total_variation": 0.1}),
+            Recorded(one.id, RECORD | {"trials": [{"status": "failed"}]}),
+            "a note",
         ):
             display.watch(event)
-            display.progress.refresh()
+            display.live.refresh()
     text = console.file.getvalue()
     assert "loss 1.2500, accuracy 50.00%" in text
     assert f"{one.id}: failed" in text
     assert ("TV 0.1000" in text, "TV nan" in text) == (True, False)
     assert ("20/60" in text) == ("loss 2.500" in text) == terminal
     assert "3 trials to train, 2 cached" in text
+    assert "a note" in text
     assert "ecd-symmetric-gelu 42: diverged at step 120, loss nan" in text
     assert "ecd-symmetric-gelu 42: failed: MemoryError: no more" in text
 
@@ -56,13 +58,13 @@ def test_a_log_gets_a_line_every_so_often(monkeypatch):
     console = Console(file=io.StringIO(), width=150, color_system=None)
     one = plan(TokenStudy())[0]
     with StudyDisplay(console, every=20) as display:
-        display.watch(Event("start", one, total=5, cached=2))
+        display.watch(Started(3, cached=2))
         assert display.how_far() == "0 of 3 trials trained, 0 running"
-        for cached in (0, 1, 1):  # a plan's last arm may be the one in the cache
-            display.watch(Event("trial", one, one.trials[0], result={"status": "done"}, cached=cached))
+        for cached in (False, True, True):  # a plan's last arm may be the one in the cache
+            display.watch(Ended(one.id, "42", {"status": "done"}, cached))
             assert display.how_far().startswith("1 of 3 trials trained")
         for clock.now in (30.0, 31.0):
-            display.watch(Event("progress", one, one.trials[0], 30, 2.5))
+            display.watch(Training(one.id, "42", 60, 30, 2.5))
     assert console.file.getvalue().count("1 of 3 trials trained, 1 running, about 30 s left\n") == 1
 
 
@@ -71,10 +73,9 @@ def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):
     board = MagicMock()
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", board)
     written = board.SummaryWriter.return_value.__enter__.return_value.add_scalar
-    arm, trial = SimpleNamespace(id="charlm-relu"), SimpleNamespace(label="42")
     history = [{"iteration": 0, "train_loss": 4.0, "val_loss": 4.5}]
     record = {"trials": [{"label": "42", "history": history}]}
-    events = [Event("progress", arm, trial, 3, 2.5), Event("arm", arm, record=record)]
+    events = [Training("charlm-relu", "42", 60, 3, 2.5), Recorded("charlm-relu", record)]
     for name, rows in (("", 0), ("tensorboard", 3)):
         seen = []
         with tracked(name, tmp_path, seen.append) as watch:

@@ -195,11 +195,11 @@ def test_all_trials_of_all_records(toy):
     _, record = sorted(store.load_study("one"), key=lambda record: record["kind"])
     saved(record, OTHER_DATA)
     heard = []
-    found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(event.kind), keeps=True))
+    found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(type(event).__name__), keeps=True))
     assert [outcome.record is None for outcome in found] == [True, True, False, False]
     assert "not replayed: " in found[0].sentence
     assert "made on other data" in found[0].sentence
-    assert (heard[0], heard.count("trial")) == ("start", 4)
+    assert (heard[0], heard.count("Ended")) == ("Started", 4)
     assert [len(store.load_replays(study)) for study in ("one", "two")] == [0, 3]
     assert store.load_study("two") == before
     assert {entry["record_checksum"] for entry in store.load_replays("two")} <= {each["checksum"] for each in before}

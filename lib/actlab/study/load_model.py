@@ -19,7 +19,7 @@ from actlab.study import provenance
 from actlab.study.cache import Report, place_of, run_task, tensors_of
 from actlab.study.characters import with_weights
 from actlab.study.kinds import check_trains, kind_of, load
-from actlab.study.progress import why
+from actlab.study.progress import Training, Watch, why
 from actlab.study.record import seconds_of
 from actlab.study.trial import Measures, Results, Task, Trial
 from actlab.trainers import checkpoint
@@ -43,7 +43,7 @@ class RecordedTrial:
     @property
     def id(self) -> str:
         """Of its arm."""
-        return self.record["arm"]
+        return str(self.record["arm"])
 
     @property
     def name(self) -> str:
@@ -55,10 +55,10 @@ class RecordedTrial:
         """As it was planned."""
         return load(self.record, self.label)
 
-    @property
-    def task(self) -> Task[Trial]:
-        """What trains it alone."""
-        return Task((self.trial,), Measures(prediction_windows=self.windows))
+    @cached_property
+    def results(self) -> Results:
+        """What the record says of it."""
+        return next(trial for trial in self.record["trials"] if trial["label"] == self.label)
 
     @property
     def windows(self) -> int:
@@ -66,28 +66,26 @@ class RecordedTrial:
         return int(self.record["config"].get("prediction_windows", 0))
 
     @property
-    def results(self) -> Results:
-        """What the record says of it."""
-        return next(trial for trial in self.record["trials"] if trial["label"] == self.label)
-
-    @property
-    def seconds(self) -> float:
-        """What it took; a network of the image sweep: its share of the program."""
-        return seconds_of(self.results)
-
-    @property
     def weights(self) -> Path:
         """Where its study keeps its weights beside its records, if it does."""
         return store.folder_of(self.record["study"]) / "weights" / f"{self.id}-{self.label}.safetensors"
 
-    def other_processor(self) -> str:
-        """What to say where this machine rounds otherwise than the one that made the record; nothing where it has the
-        same kind of processor (old records do not tell its generation)."""
-        was, here = self.record["provenance"]["machine"], provenance.machine()
-        if all(was.get(key) in (None, here[key]) for key in PROCESSOR):
-            return ""
-        then, now = (" ".join(str(machine[key]) for key in PROCESSOR if machine.get(key)) for machine in (was, here))
-        return f"was trained on {then}; here is {now}, on which training gives other bits"
+    @property
+    def task(self) -> Task[Trial]:
+        """What trains it alone."""
+        return Task((self.trial,), Measures(prediction_windows=self.windows))
+
+    def told_to(self, watch: Watch) -> Report:
+        """Lets a display hear of its training."""
+        return lambda iteration, loss: watch(Training(self.id, self.label, self.trial.length, iteration, loss))
+
+    def kept(self) -> dict[str, Tensor] | None:
+        """Its weights and predictions as they were recorded, if they are still in the cache."""
+        path = place_of(self.trial, self.record["provenance"])
+        if not path.exists():
+            return None
+        tensors, ended = checkpoint.read_tensors(path, nameless=True)
+        return tensors if ended.get("weights_sha256") == self.results.get("weights_sha256") else None
 
     def check_here(self) -> None:
         """``ActlabError`` where it cannot be trained here at all: no GPU, one process in place of several, own parts
@@ -112,6 +110,18 @@ class RecordedTrial:
                 raise RecordError(
                     f"{self.id} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
                 )
+
+    def check_processor(self) -> None:
+        """``RecordError`` where this machine rounds otherwise than the one that made the record (old records do not
+        tell the generation of their processor)."""
+        was, here = self.record["provenance"]["machine"], provenance.machine()
+        if all(was.get(key) in (None, here[key]) for key in PROCESSOR):
+            return
+        then, now = (" ".join(str(machine[key]) for key in PROCESSOR if machine.get(key)) for machine in (was, here))
+        raise RecordError(
+            f"{self.name} was trained on {then}; here is {now}, on which training gives other bits; it takes about "
+            f"{seconds_of(self.results):.0f} s to train again: {WAY_OUT}"
+        )
 
 
 def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTrial:
@@ -151,32 +161,39 @@ def load_model(record: Path | str | store.Record, seed: int | str | None = None,
 def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None = None) -> tuple[LanguageModel, str]:
     """As ``load_model``; a note whose weights these are, where they are not the recorded ones, bit for bit. ``report``
     hears of a training."""
-    record, recorded, name = trial.record, trial.results, trial.name
-    if record["kind"] == "mnist":
-        raise BadInput(f"{trial.id}: a record of kind {record['kind']!r} keeps no weights")
-    if recorded["status"] != "done":
-        raise BadInput(f"{name} is {recorded['status']}: it left no model")
+    if trial.record["kind"] == "mnist":
+        raise BadInput(f"{trial.id}: a record of kind {trial.record['kind']!r} keeps no weights")
+    if trial.results["status"] != "done":
+        raise BadInput(f"{trial.name} is {trial.results['status']}: it left no model")
     trial.check_data()
-    wanted = recorded["weights_sha256"]
-    origin = record["provenance"] if place_of(trial.trial, record["provenance"]).exists() else None
-    if origin is None and trial.weights.exists():
-        tensors, about = checkpoint.read_tensors(trial.weights)
-        if weights_sha256(model := model_of(trial.trial, tensors)) != about["weights_sha256"]:
-            raise RecordError(f"{trial.weights} does not hold the weights that it names")
-        return model, "" if about["weights_sha256"] == wanted else f"{name}: {about['note']}"
-    if origin is None:
+    tensors = trial.kept()
+    if tensors is None and trial.weights.exists():
+        return _checked_in(trial)
+    if tensors is None:
         trial.check_here()
-        if not anyway and (other := trial.other_processor()):
-            raise RecordError(f"{name} {other}; it takes about {trial.seconds:.0f} s to train again: {WAY_OUT}")
+        if not anyway:
+            trial.check_processor()
         if failed := why(run_task(trial.task, report)[0]):
             raise RecordError(f"trained again it failed: {failed}")
-    model = model_of(trial.trial, tensors_of(trial.trial, origin=origin))
-    if (now := weights_sha256(model)) == wanted:
+        tensors = tensors_of(trial.trial)
+    model = model_of(trial.trial, tensors)
+    now, wanted = weights_sha256(model), trial.results["weights_sha256"]
+    if now == wanted:
         return model, ""
-    warning = f"{name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
-    if anyway:
-        return model, warning
-    raise RecordError(f"{warning}; `actlab replay` tells what differs: machine, versions or the code that trains")
+    note = f"{trial.name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
+    if not anyway:
+        raise RecordError(f"{note}; `actlab replay` tells what differs: machine, versions or the code that trains")
+    return model, note
+
+
+def _checked_in(trial: RecordedTrial) -> tuple[LanguageModel, str]:
+    """The model with the weights that its study keeps beside its records."""
+    tensors, about = checkpoint.read_tensors(trial.weights)
+    model = model_of(trial.trial, tensors)
+    if weights_sha256(model) != about["weights_sha256"]:
+        raise RecordError(f"{trial.weights} does not hold the weights that it names")
+    same = about["weights_sha256"] == trial.results["weights_sha256"]
+    return model, "" if same else f"{trial.name}: {about['note']}"
 
 
 def model_of(trial: Trial, tensors: Mapping[str, Tensor]) -> LanguageModel:

@@ -5,112 +5,122 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskID,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.live import Live
 
 from actlab.errors import BadInput, check_name
 from actlab.records import store
 
 
 @dataclass(frozen=True)
-class Event:
-    """Something that a display may show."""
+class Started:
+    """So many trials are to be trained, beside those in the cache."""
 
-    kind: Literal["start", "arm", "progress", "trial", "note"]
-    arm: Any
-    """Of any kind of study: it has an ``id``."""
-    trial: Any = None
-    """With ``progress`` and ``trial``: it has a ``label``."""
-    iteration: int = 0
-    loss: float = math.nan
-    record: store.Record | None = None
-    """With ``arm``: its record."""
-    total: int = 0
-    """With ``start``: how many trials are to be trained or taken from the cache."""
+    missing: int
     cached: int = 0
-    """With ``start``: how many of them are in the cache; with ``trial``: 1 where it came from there."""
-    result: Mapping[str, Any] | None = None
-    """With ``trial``: what it left."""
-    note: str = ""
-    """With ``note``: a line to print."""
 
 
+@dataclass(frozen=True)
+class Training:
+    """A trial of an arm, by their names, has done some of its steps."""
+
+    arm: str
+    trial: str
+    steps: int
+    iteration: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A trial of an arm has ended, with what it left; or it came from the cache."""
+
+    arm: str
+    trial: str
+    results: Mapping[str, Any] = field(default_factory=dict)
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An arm has its record."""
+
+    arm: str
+    record: store.Record
+
+
+Event = Started | Training | Ended | Recorded | str
+"""Something that a display may show; text: a line to print."""
 Watch = Callable[[Event], None]
 
 
+def unwatched(event: Event) -> None:
+    """Nobody listens."""
+
+
 class StudyDisplay:
-    """A context in which ``watch`` shows a study's events: on a terminal one line for the whole and one for each trial
-    in training; elsewhere a line every minute (``every`` seconds) in which something is heard. Everywhere one line an
-    arm, and one for a trial that did not end well."""
+    """A context in which ``watch`` shows a study's events: on a terminal how far it is, with a line for each trial in
+    training; elsewhere how far it is every minute (``every`` seconds) in which something is heard. Everywhere one line
+    an arm, and one for a trial that did not end well."""
 
     def __init__(self, console: Console, every: float = 60.0) -> None:
         self.console, self.every = console, every
-        columns = (
-            "{task.description}",
-            BarColumn(bar_width=24),
-            "{task.completed}/{task.total}",
-            "{task.fields[note]}",
-        )
-        times = (TimeElapsedColumn(), TimeRemainingColumn())
-        self.progress = Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal)
-        self.whole = self.progress.add_task("trials", total=None, note="", visible=False)
-        self.running: dict[tuple[str, str], TaskID] = {}
-        self.total = self.cached = self.trained = 0
+        self.live = Live(self, console=console, transient=True)
+        self.running: dict[tuple[str, str], Training] = {}
+        self.planned = self.trained = 0
         self.since = self.told = time.monotonic()
 
     def __enter__(self) -> "StudyDisplay":
-        self.progress.start()
+        self.live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.progress.stop()
+        self.live.stop()
+
+    def __rich__(self) -> str:
+        lines = [f"  {_name(*key)}: {at.iteration}/{at.steps}, loss {at.loss:.3f}" for key, at in self.running.items()]
+        return "\n".join([self.how_far(), *lines])
 
     def how_far(self) -> str:
         """``5 of 12 trials trained, 2 running, about 3 min left``: by what was trained since the start."""
-        planned, running = self.total - self.cached, [task for task in self.progress.tasks if task.id != self.whole]
-        done = self.trained + sum(task.completed / (task.total or 1) for task in running)
-        left = (time.monotonic() - self.since) * (planned - done) / done if done else math.nan
-        word = "" if math.isnan(left) else f", about {in_time(left)} left"
-        return f"{self.trained} of {planned} trials trained, {len(running)} running{word}"
+        done = self.trained + sum(at.iteration / (at.steps or 1) for at in self.running.values())
+        told = f"{self.trained} of {self.planned} trials trained, {len(self.running)} running"
+        if not done:
+            return told
+        left = (time.monotonic() - self.since) * (self.planned - done) / done
+        return f"{told}, about {in_time(left)} left"
 
     def watch(self, event: Event) -> None:
         """Show one event."""
-        key = event.arm.id, getattr(event.trial, "label", "")
-        name = f"{event.arm.id.rpartition('-')[0]} {key[1]}"  # without the hash
-        if event.kind == "start":
-            self.since = self.since if self.total else time.monotonic()
-            self.total, self.cached = self.total + event.total, self.cached + event.cached
-            self.progress.update(self.whole, total=self.total, visible=True)
-            self.console.print(f"{event.total - event.cached} trials to train, {event.cached} cached")
-        elif event.kind == "progress":
-            steps = event.trial.length
-            if key not in self.running:
-                self.running[key] = self.progress.add_task(f"  {name}", total=steps, note="")
-            self.progress.update(self.running[key], completed=event.iteration, note=f"loss {event.loss:.3f}")
-        elif event.kind == "trial":
-            if (task := self.running.pop(key, None)) is not None:
-                self.progress.remove_task(task)
-            self.trained += 1 - event.cached
-            self.progress.advance(self.whole)
-            if ended := _unfinished(event.result or {}):
-                self.console.print(f"{name}: {ended}")
-        elif event.kind == "note":
-            self.console.print(event.note)
-        elif event.record is not None:
-            self.console.print(f"{event.arm.id}: {_summary(event.record)}")
-        if self.total and not self.console.is_terminal and time.monotonic() - self.told > self.every:
+        match event:
+            case str():
+                self.console.print(event)
+            case Started():
+                if not self.planned:
+                    self.since = time.monotonic()
+                self.planned += event.missing
+                self.console.print(f"{event.missing} trials to train, {event.cached} cached")
+            case Training():
+                self.running[event.arm, event.trial] = event
+            case Ended():
+                self.running.pop((event.arm, event.trial), None)
+                self.trained += not event.cached
+                if ended := _unfinished(event.results):
+                    self.console.print(f"{_name(event.arm, event.trial)}: {ended}")
+            case Recorded():
+                self.console.print(f"{event.arm}: {_summary(event.record)}")
+        if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
             self.told = time.monotonic()
             self.console.print(self.how_far())
+
+
+def _name(arm: str, trial: str) -> str:
+    """Without the arm's hash."""
+    return f"{arm.rpartition('-')[0]} {trial}"
 
 
 def in_time(seconds: float) -> str:
@@ -120,16 +130,16 @@ def in_time(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def why(result: Mapping[str, Any]) -> str:
+def why(results: Mapping[str, Any]) -> str:
     """The error of a trial that failed; empty of any other."""
-    return str(result.get("traceback", "")).strip().rpartition("\n")[2]
+    return str(results.get("traceback", "")).strip().rpartition("\n")[2]
 
 
-def _unfinished(result: Mapping[str, Any]) -> str:
+def _unfinished(results: Mapping[str, Any]) -> str:
     """What to say of a trial that did not end well."""
-    if result.get("status") != "diverged":
-        return f"failed: {failed}" if (failed := why(result)) else ""
-    last = result["history"][-1]
+    if results.get("status") != "diverged":
+        return f"failed: {failed}" if (failed := why(results)) else ""
+    last = results["history"][-1]
     loss = last["train_loss"] if math.isfinite(last["val_loss"]) else last["val_loss"]
     return f"diverged at step {last['iteration']}, loss {loss}"
 
@@ -166,13 +176,19 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
 
         def watch(event: Event) -> None:
             also(event)
-            if event.kind == "progress":
-                writer.add_scalar(f"{event.arm.id}/{event.trial.label}/train_loss", event.loss, event.iteration)
-            for trial in event.record["trials"] if event.record else ():
-                for entry in trial.get("history", ()):
-                    for value in ("train_loss", "val_loss"):
-                        place = f"{event.arm.id}/{trial['label']}/evaluated_{value}"
-                        writer.add_scalar(place, entry[value], entry["iteration"])
+            if isinstance(event, Training):
+                writer.add_scalar(f"{event.arm}/{event.trial}/train_loss", event.loss, event.iteration)
+            if isinstance(event, Recorded):
+                for place, value, iteration in _evaluations(event):
+                    writer.add_scalar(place, value, iteration)
             writer.flush()
 
         yield watch
+
+
+def _evaluations(event: Recorded) -> Iterator[tuple[str, float, int]]:
+    """(name, value, iteration) of every loss along the trials of a record."""
+    for trial in event.record["trials"]:
+        for entry in trial.get("history", ()):
+            for value in ("train_loss", "val_loss"):
+                yield f"{event.arm}/{trial['label']}/evaluated_{value}", entry[value], entry["iteration"]

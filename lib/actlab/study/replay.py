@@ -20,14 +20,13 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, RecordError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
-from actlab.study.cache import Report, place_of, train_afresh
+from actlab.study.cache import Report, train_afresh
 from actlab.study.kinds import kind_of
 from actlab.study.load_model import RecordedTrial, model_of
 from actlab.study.measure import mean
-from actlab.study.progress import Event, Watch, why
-from actlab.study.record import bits_of, differing
+from actlab.study.progress import Ended, Started, Watch, unwatched, why
+from actlab.study.record import bits_of, differing, seconds_of
 from actlab.study.workers.pool import run_tasks
-from actlab.trainers import checkpoint
 from actlab.trainers.evaluation import predict
 from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows
@@ -78,7 +77,7 @@ def sample(
     """
     queues: dict[str, list[RecordedTrial]] = {}
     for trial in trials:
-        if trial.seconds <= 60 * minutes:
+        if seconds_of(trial.results) <= 60 * minutes:
             queues.setdefault(trial.record["study"], []).append(trial)
     draw = random.Random(seed)
     for queue in queues.values():
@@ -104,19 +103,17 @@ def possible(trials: Sequence[RecordedTrial], size: int | None = None) -> tuple[
 
 
 def replay_all(
-    trials: Sequence[RecordedTrial], workers: int = 1, watch: Watch = lambda event: None, keeps: bool = False
+    trials: Sequence[RecordedTrial], workers: int = 1, watch: Watch = unwatched, keeps: bool = False
 ) -> Iterator[Replay]:
     """Replay trials through the pool, and yield each as it ends; ``keeps``: its history written beside the record, so
     that an interruption loses only those under way."""
     provenance.code()  # before anything can change the files that this process has loaded
     if trials:
-        watch(Event("start", trials[0], total=len(trials)))
-    for trial, outcome in run_tasks(
-        replay, trials, workers, lambda trial, *told: watch(Event("progress", trial, trial.trial, *told))
-    ):
+        watch(Started(len(trials)))
+    for trial, outcome in run_tasks(replay, trials, workers, lambda trial, *at: trial.told_to(watch)(*at)):
         if keeps and outcome.record is not None:
             keep(outcome.record)
-        watch(Event("trial", trial, trial.trial))
+        watch(Ended(trial.id, trial.label))
         yield outcome
 
 
@@ -135,10 +132,9 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
-    differs, changed = differing(before, after) + _wrong_means(record), _changed(record)
-    pairs = _pairs_again(trial, tensors)
-    differs += [f"the pair with {label}" for label, equal in pairs.items() if not equal]
-    failed = after["status"] == "failed"
+    pairs = {f"the pair with {label}": equal for label, equal in _pairs_again(trial, tensors).items()}
+    differs = [*differing(before, after), *_wrong_means(record), *(name for name, equal in pairs.items() if not equal)]
+    changed = _changed(record)
     outcome: store.Record = {
         "kind": "replay",
         "study": record["study"],
@@ -146,17 +142,17 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         "trial": trial.label,
         "record_checksum": record["checksum"],
         "equal": not differs,
-        "compared": [*sorted(bits_of(before)), "means", *(f"the pair with {label}" for label in pairs)],
+        "compared": [*sorted(bits_of(before)), "means", *pairs],
         "differs": differs,
         "changed": changed,
         "seconds": seconds,
         "provenance": provenance.of_record(record["provenance"]["path"], {}),
     }
-    if not failed:
-        outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
-        outcome["total_variation"] = far_apart(trial, tensors) if differs else 0.0
-    verdict = f"FAILED: {why(after)}" if failed else _verdict(outcome, record)
-    return Replay(f"{trial.name}: {verdict}", outcome, wrong=failed or bool(differs and not changed))
+    if after["status"] == "failed":
+        return Replay(f"{trial.name}: FAILED: {why(after)}", outcome, wrong=True)
+    outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
+    outcome["total_variation"] = far_apart(trial, tensors) if differs else 0.0
+    return Replay(f"{trial.name}: {_verdict(outcome, record)}", outcome, wrong=bool(differs and not changed))
 
 
 def keep(outcome: store.Record) -> Path:
@@ -171,18 +167,16 @@ def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | No
     """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
     on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
     the cache any more."""
-    own = trial.trial
-    path = place_of(own, trial.record["provenance"])
-    if not tensors or not path.exists():
-        return None
-    kept, ended = checkpoint.read_tensors(path, nameless=True)
-    if ended["weights_sha256"] != trial.results["weights_sha256"]:
+    own, kept = trial.trial, trial.kept()
+    if not tensors or not kept:
         return None
     models = [model_of(own, each).to(own.place) for each in (kept, tensors)]
     recipe = BaseRecipe(iterations=0, evaluate_every=1, device=own.place)
-    windows, rows = kind_of(own).compared_on(own, trial.windows), []
+    windows = kind_of(own).compared_on(own, trial.windows)
+    rows = []
     for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
-        rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), recipe) for net in models)))
+        first, second = (predict(net, Windows(*some), recipe) for net in models)
+        rows.append(metrics.total_variation_rows(first, second))
     return torch.cat(rows).double().mean().item()
 
 
@@ -202,22 +196,19 @@ def _wrong_means(record: store.Record) -> list[str]:
 def _pairs_again(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> dict[str, bool]:
     """Label of another trial -> whether their pair comes out as recorded, of those whose recorded predictions are in
     the cache."""
-    record, own, found, key = trial.record, trial.trial, dict[str, bool](), f"predictions/{trial.windows}"
-    for pair in record.get("reproducibility_metrics", ()) if key in tensors else ():
-        if trial.label not in pair["between"]:
+    own, key, found = trial.trial, f"predictions/{trial.windows}", dict[str, bool]()
+    for pair in trial.record.get("reproducibility_metrics", ()):
+        if key not in tensors or trial.label not in pair["between"]:
             continue
         (label,) = {*pair["between"]} - {trial.label}
-        other = RecordedTrial(record, label)
-        path = place_of(other.trial, record["provenance"])
-        if not path.exists():
+        kept = RecordedTrial(trial.record, label).kept()
+        if kept is None or key not in kept:
             continue
-        kept, ended = checkpoint.read_tensors(path, nameless=True)
-        if key in kept and ended["weights_sha256"] == other.results["weights_sha256"]:
-            named = {label: kept[key].to(own.place), trial.label: tensors[key].to(own.place)}
-            targets = kind_of(own).compared_on(own, trial.windows).targets.flatten().to(own.place)
-            first, second = (named[each] for each in pair["between"])
-            now = metrics.compare(first, second, targets)
-            found[label] = all(pair.get(name) == value for name, value in now.items())
+        predictions = {label: kept[key].to(own.place), trial.label: tensors[key].to(own.place)}
+        targets = kind_of(own).compared_on(own, trial.windows).targets.flatten().to(own.place)
+        first, second = pair["between"]
+        now = metrics.compare(predictions[first], predictions[second], targets)
+        found[label] = all(pair.get(name) == value for name, value in now.items())
     return found
 
 

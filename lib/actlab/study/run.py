@@ -16,7 +16,7 @@ from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import kind_named, kind_of, plan
 from actlab.study.overrides import overridden
-from actlab.study.progress import Event, Watch
+from actlab.study.progress import Ended, Recorded, Started, Training, Watch, unwatched
 from actlab.study.record import check_growth, earlier, finish, record_of, recorded
 from actlab.study.study import Study, read_mapping
 from actlab.study.trial import Arm, Results, Task, Trial, together
@@ -93,7 +93,7 @@ def tasks_of(arms: Sequence[Arm[Trial]]) -> list[Task[Trial]]:
 def run(
     study: Study,
     workers: int = 1,
-    watch: Watch = lambda event: None,
+    watch: Watch = unwatched,
     scheduler: str = "",
     into_recorded: bool = False,
 ) -> StudyRecords:
@@ -121,15 +121,15 @@ def run(
     if found.missing and not into_recorded:
         _check_committed(study.study, found.missing)
     if note := kind_named(study.kind).prepare(study, found.missing):
-        watch(Event("note", found.missing[0], note=note))
+        watch(note)
     while True:
         records = dict(found.found)
         for arm, record in found.found.items():
             if record is not None:
-                watch(Event("arm", arm, record=record))
+                watch(Recorded(arm.id, record))
         for arm, record in _trained(found.missing, workers, watch, scheduler):
             records[arm] = record
-            watch(Event("arm", arm, record=record))
+            watch(Recorded(arm.id, record))
         done, found = StudyRecords(records), load(study)
         if done.failed or not found.missing:
             return done if done.failed else found
@@ -143,31 +143,27 @@ def _trained(
     if not tasks:
         return
     before = {arm: earlier(arm) for arm in arms}
-    owner = {trial: arm for arm in reversed(arms) for trial in arm.trials}
+    arms_of: dict[Trial, list[Arm[Trial]]] = {}
+    for arm in arms:
+        for trial in arm.trials:
+            arms_of.setdefault(trial, []).append(arm)
     there = {task for task in tasks if has_ended(task)}
-    total, already = (sum(len(task.trials) for task in some) for some in (tasks, there))
-    watch(Event("start", arms[0], total=total, cached=already))
+    total, cached = (sum(len(task.trials) for task in some) for some in (tasks, there))
+    watch(Started(total - cached, cached))
+
+    def report(task: Task[Trial], iteration: int, loss: float) -> None:
+        watch(Training(arms_of[task.first][0].id, task.label, task.first.length, iteration, loss))
+
+    gpu = any(task.first.place != "cpu" for task in tasks)
     ended: dict[Trial, Results] = {}
-    waiting = dict.fromkeys(arms)
-    for task, results in run_tasks(
-        run_task,
-        tasks,
-        workers,
-        lambda task, *told: watch(Event("progress", owner[task.first], task.first, *told)),
-        scheduler=scheduler,
-        gpu=any(task.first.place != "cpu" for task in tasks),
-    ):
-        now = set(task.trials)
-        for trial, left in zip(task.trials, results, strict=True):
-            ended[trial] = left
-            watch(Event("trial", owner[trial], trial, result=left, cached=int(task in there)))
-        for arm in [arm for arm in waiting if any(trial in ended for trial in arm.trials)]:
-            for trial in arm.trials:
-                if trial in now:
-                    check_growth(arm, ended[trial], before[arm])
-            if all(trial in ended for trial in arm.trials):
-                del waiting[arm]
-                yield arm, finish(arm, record_of(arm, [ended[trial] for trial in arm.trials]))
+    for task, every in run_tasks(run_task, tasks, workers, report, scheduler=scheduler, gpu=gpu):
+        for trial, results in zip(task.trials, every, strict=True):
+            ended[trial] = results
+            watch(Ended(arms_of[trial][0].id, trial.label, results, task in there))
+            for arm in arms_of[trial]:
+                check_growth(arm, results, before[arm])
+                if all(each in ended for each in arm.trials):
+                    yield arm, finish(arm, record_of(arm, [ended[each] for each in arm.trials]))
 
 
 def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Record]:

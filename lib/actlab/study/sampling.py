@@ -15,7 +15,7 @@ from actlab.study import provenance
 from actlab.study.character_trial import dataset_of
 from actlab.study.kinds import RECORDED, check_trains
 from actlab.study.load_model import kept_model, trial_of
-from actlab.study.progress import Event, Watch
+from actlab.study.progress import Watch, unwatched
 from actlab.trainers.seeds import generator
 
 
@@ -50,7 +50,7 @@ def written(
     length: int = 200,
     draw: int = 0,
     anyway: bool = False,
-    watch: Watch = lambda event: None,
+    watch: Watch = unwatched,
 ) -> store.Record:
     """The ``length`` characters that the models of a record's trials draw after a prompt, as a record of their own.
 
@@ -74,7 +74,7 @@ def written(
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
     texts, notes = dict[str, str](), dict[str, str]()
     for label, trial in {trial.label: trial for trial in (trial_of(record, seed) for seed in seeds)}.items():
-        model, note = kept_model(trial, anyway, lambda *at, of=trial: watch(Event("progress", of, of.trial, *at)))
+        model, note = kept_model(trial, anyway, trial.told_to(watch))
         texts[label] = sample(model, corpus, prompt, length, draw)
         notes |= {label: note} if note else {}
     kept_of = {name: record[name] for name in ("study", "arm", "model_name", "activation")}

@@ -5,8 +5,9 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import pandas as pd
@@ -22,7 +23,6 @@ from actlab.study.record import failure_of, seconds_of
 from actlab.study.run import tasks_of
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Results, Task, Trial, together
-from actlab.trainers.checkpoint import read_tensors
 
 LEFT = ("running", "failed", "missing")
 STATES = ("recorded", "ended", *LEFT)
@@ -33,6 +33,15 @@ NO_PACE = {
 """Settings that a step's time does not depend on: of trials that share all others, one is timed."""
 
 
+@dataclass(frozen=True)
+class Found:
+    """How far one trial of an arm is, and what it has left."""
+
+    arm: Arm[Trial]
+    state: str
+    results: Results
+
+
 def of(study: Study) -> pd.DataFrame:
     """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
     record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
@@ -40,33 +49,49 @@ def of(study: Study) -> pd.DataFrame:
     where no record holds it; a record counts by its name. ``attrs["share"]``: of a core that this process had.
     """
     begun = time.process_time(), time.perf_counter()
-    arms, seen, rows = plan(study), set[Trial](), list[dict[str, object]]()
-    asked, took = together(arms), Times(arms)
+    arms = plan(study)
+    every = found_of(arms)
+    times = Times(arms, every)
+    rows = list[dict[str, object]]()
     for arm in arms:
-        own = [trial for trial in arm.trials if trial not in seen]
-        seen.update(own)
-        path, found, seconds = store.path_of(arm.study, arm.id), Counter[str](), 0.0
-        if path.exists():
-            found.update(recorded=len(own), diverged=path.read_text().count('"status": "diverged"'))
-        for trial in own if not path.exists() else ():
-            with no_download():
-                state, results = state_of(Task((trial,), asked[trial]))
-                found[state] += 1
-                found["diverged"] += results.get("status") == "diverged"
-                seconds += 0.0 if state == "ended" else took.of(trial)
-        failed = json.loads(path.read_text())["trials"] if (path := failure_of(arm)).exists() else ()
-        found["failed"] = min(found["missing"], sum(trial["status"] == "failed" for trial in failed))
-        found["missing"] -= found["failed"]
-        counts = {state: found[state] for state in (*STATES, "diverged")}
-        rows.append({"arm": arm.id, "trials": len(own), **counts, "seconds": seconds})
+        own = {trial: every[trial] for trial in arm.trials if every[trial].arm is arm}
+        states = Counter(found.state for found in own.values())
+        diverged = sum(found.results.get("status") == "diverged" for found in own.values())
+        seconds = sum(times.of(trial) for trial, found in own.items() if found.state in LEFT)
+        counts = {state: states[state] for state in STATES}
+        rows.append({"arm": arm.id, "trials": len(own), **counts, "diverged": diverged, "seconds": float(seconds)})
     table = pd.DataFrame(rows)
     table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
     return table
 
 
+def found_of(arms: list[Arm[Trial]]) -> dict[Trial, Found]:
+    """Each trial of some arms, of the first that has it."""
+    asked = together(arms)
+    every: dict[Trial, Found] = {}
+    for arm in arms:
+        recorded, failed = (_by_label(path) for path in (store.path_of(arm.study, arm.id), failure_of(arm)))
+        for trial in arm.trials:
+            if trial in every:
+                continue
+            if recorded:
+                state, results = "recorded", recorded[trial.label]
+            else:
+                state, results = state_of(Task((trial,), asked[trial]))
+            if state == "missing" and failed.get(trial.label, {}).get("status") == "failed":
+                state = "failed"
+            every[trial] = Found(arm, state, results)
+    return every
+
+
+def _by_label(path: Path) -> dict[str, Results]:
+    """The trials of a record's file; none where there is no such file."""
+    return {trial["label"]: trial for trial in json.loads(path.read_text())["trials"]} if path.exists() else {}
+
+
 def state_of(task: Task[Trial]) -> tuple[str, Results]:
     """Of a trial without a record; with its results, if it has ended."""
-    with suppress(DataError):  # what is cached is known by its data, too
+    with no_download(), suppress(DataError):  # what is cached is known by its data, too
         if (results := cached(task)) is not None:
             return "ended", results[0]
         lock = place_of(task.first).with_suffix(".lock")
@@ -82,12 +107,12 @@ class Times:
     """Seconds of a study's trials: what those have taken that share all that decides it and have ended, in its records
     or in the cache; where none has, by a few steps that are timed now."""
 
-    def __init__(self, arms: list[Arm[Trial]]) -> None:
+    def __init__(self, arms: list[Arm[Trial]], every: dict[Trial, Found]) -> None:
         self.arms = arms
         spent: dict[str, list[float]] = {}
-        for arm in arms:
-            for trial, results in _ended(arm):
-                spent.setdefault(pace_of(trial), []).append(seconds_of(results))
+        for trial, found in every.items():
+            if "seconds" in found.results:
+                spent.setdefault(pace_of(trial), []).append(seconds_of(found.results))
         self.known = {pace: median(each) for pace, each in spent.items()}
 
     def of(self, trial: Trial) -> float:
@@ -95,7 +120,7 @@ class Times:
         pace = pace_of(trial)
         if pace not in self.known:
             self.known[pace] = math.nan  # where it fails, so does its like
-            with suppress(ActlabError, KeyError):
+            with no_download(), suppress(ActlabError, KeyError):
                 task = next(task for task in tasks_of(self.arms) if trial in task.trials)
                 spent = kind_of(trial).seconds(task) / len(task.trials)
                 self.known |= dict.fromkeys(map(pace_of, task.trials), spent)
@@ -105,19 +130,6 @@ class Times:
 def pace_of(trial: Trial) -> str:
     """What decides how long a trial takes."""
     return repr(sorted((name, value) for name, value in trial.model_dump().items() if name not in NO_PACE))
-
-
-def _ended(arm: Arm[Trial]) -> Iterator[tuple[Trial, Results]]:
-    """Ended trials and what they left: those of an arm with a record are read from it."""
-    path = store.path_of(arm.study, arm.id)
-    if path.exists():
-        by_label = {trial["label"]: trial for trial in json.loads(path.read_text())["trials"]}
-        yield from ((trial, by_label[trial.label]) for trial in arm.trials if "seconds" in by_label[trial.label])
-        return
-    with no_download(), suppress(DataError):
-        for trial in arm.trials:
-            if (place := place_of(trial)).exists():
-                yield trial, read_tensors(place)[1]
 
 
 def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
