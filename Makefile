@@ -34,7 +34,7 @@ book: $(INSTALLED)  ## install, run the quick study, build the book (warnings ar
 	@echo "The book is built. Open it: file://$(CURDIR)/book/_build/html/index.html"
 
 lab: install-lab  ## install JupyterLab beside it, and open it on the live explorer, notebooks/explore.ipynb
-	$(BIN)/jupyter lab notebooks/explore.ipynb
+	$(BIN)/jupyter lab $$(test "$$(id -u)" != 0 || echo --allow-root) notebooks/explore.ipynb
 
 bench: install-bench  ## measure speed beside its peers: 20 minutes on an idle machine, a new record below results/performance
 	$(BIN)/python -m bench

@@ -84,6 +84,14 @@ def test_a_page_changes_when_and_only_when_what_it_depends_on_does(root, monkeyp
     pages.software.cache_clear()
 
 
+def test_jupyterlab_makes_no_page_stale():
+    """Only versions that a page can use count: of actlab, of the book's packages, of what they need."""
+    found = pages.versions(("actlab",))
+    assert {"actlab", "torch", "sphinx", "jupyter-book"} <= {*found}
+    assert not {"pytest", "ruff", "jupyterlab", "pip"} & {*found}
+    assert pages.versions(("no-such-package",)) == {}
+
+
 FAULTY = """from actlab.records import store
 if model == 'blue': raise ValueError('no such colour')
 store.path_of('colours', 'a')"""

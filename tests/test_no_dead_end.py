@@ -38,8 +38,12 @@ STUDIES = {
     "one-setting": FULL | FEW | {"model": ["charlm"], "activation": ["relu"], "trials": 3},
     "an-arm-less": FULL | FEW | {"trials": 3},
     "quick": {name: FULL[name] for name in ("iterations", "evaluate_every", "batch_size", "prediction_windows")},
+    "tried": FULL,
 }
-"""Studies of language models; ``quick``: without snapshots, averages and perturbations, as most are."""
+"""Studies of language models; ``quick``: without snapshots, averages and perturbations, as most are; ``tried``: with an
+experiment in it."""
+EXPERIMENT = {"iterations": 5, "trials": 2} | FEW
+"""What differs in the experiment: its arms lie beside those of the study."""
 TWINS = {name: FULL[name] for name in ("model", "iterations", "evaluate_every", "batch_size", "prediction_windows")}
 TWINS |= {"kind": "twins", "activation": ["relu"]}
 ALL = [*STUDIES]
@@ -79,6 +83,7 @@ def studies(tmp_path_factory, worker_id):
             shrink(patch)
             for name, values in STUDIES.items():
                 made({"study": name, **values})
+            made({"study": "tried", **FULL, **EXPERIMENT})
             for path in (results / "an-arm-less").glob("convlm-gelu-*.json"):
                 path.unlink()
             for trials in (1, 2):
@@ -147,7 +152,11 @@ NOTEBOOKS = {
         )
     ],
 }
-CALLS = [(name, given) for name, every in NOTEBOOKS.items() for given in every]
+CALLS = [
+    pytest.param(name, given, id=f"{name}-{next(iter(given.values()))}")
+    for name, every in NOTEBOOKS.items()
+    for given in every
+]
 NEEDS = {
     ("answer", "one-seed"): "has 1 of the 2 seeds",
     ("answer", "one-setting"): "has 1 of the 2 activations",
@@ -169,6 +178,10 @@ NEEDS = {
     **{("autopsy", each): "unknown model 'tinylstm'" for each in ("own", "two-seeds", "an-arm-less", "quick")},
     **{("phase", each): "no records that differ in warmup" for each in ("own", "quick")},
     ("takehome", "1"): "two runs or more",
+    **{
+        (page, "tried"): "has arms that differ in iterations"
+        for page in ("answer", "corner", "losses", "remedies", "methods", "same", "autopsy")
+    },
 }
 """(notebook, study) -> what the one line says that a page ends with where it cannot be about the study."""
 
@@ -178,7 +191,7 @@ def test_no_notebook_is_left_out():
     assert {path.stem for path in (paths.ROOT / "notebooks").glob("*.ipynb")} == {*NOTEBOOKS, "claims"}
 
 
-@pytest.mark.parametrize(("notebook", "given"), CALLS, ids=lambda each: each if isinstance(each, str) else "")
+@pytest.mark.parametrize(("notebook", "given"), CALLS)
 def test_a_notebook_runs_on_any_study(reader, notebook, given):
     """To its end, or to one line that says what it needs."""
     needs = NEEDS.get((notebook, str(next(iter(given.values())))))

@@ -115,3 +115,6 @@ def test_studies_that_a_page_cannot_show_are_errors():
     ):
         with pytest.raises(BadInput, match=words):
             known(*studies)
+    assert known(["single"], "trials", alike=True) == ["single"]
+    with pytest.raises(BadInput, match=r"results/sizes has arms that differ in scale, .* a study of its own"):
+        known(["sizes"], "trials", alike=True)

@@ -5,8 +5,10 @@ import hashlib
 import json
 import os
 import platform
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -98,10 +100,28 @@ def contents(files: Iterable[Path], root: Path) -> list[tuple[str, str]]:
 
 @cache
 def software() -> str:
-    """Hash of the packages' files, of Python and of every installed package."""
+    """Hash of actlab's files, of Python and of every package that a page can use."""
     sources = sorted(path for path in LIBRARY.glob("actlab*/**/*") if path.is_file() and path.suffix != ".pyc")
-    installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
-    return store.digest([contents(sources, LIBRARY), platform.python_version(), installed])
+    return store.digest([contents(sources, LIBRARY), platform.python_version(), versions(("actlab",))])
+
+
+def versions(names: Iterable[str], extras: Collection[str] = ("book", "data", "explore")) -> dict[str, str]:
+    """Version of each installed package among these and all that they need, in the order of names; of actlab with the
+    ``extras`` of the book, so that no page is stale when JupyterLab joins them."""
+    found: dict[str, str] = {}
+    left = [*names]
+    while left:
+        name = re.sub(r"[-_.]+", "-", left.pop()).lower()
+        if name in found:
+            continue
+        with suppress(metadata.PackageNotFoundError):  # of another system
+            package = metadata.distribution(name)
+            found[name] = package.version
+            for line in package.requires or ():
+                extra = re.search(r"extra == ['\"]([\w-]+)", line)
+                if extra is None or (name == "actlab" and extra[1] in extras):
+                    left += re.findall(r"^[\w.-]+", line)
+    return dict(sorted(found.items()))
 
 
 def load_pages(root: Path = paths.ROOT) -> list[Page]:

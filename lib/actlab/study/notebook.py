@@ -75,7 +75,9 @@ def injected(namespace: Mapping[str, Any]) -> list[str]:
     return [target.id for s in assigned for target in s.targets if isinstance(target, ast.Name)]
 
 
-def known(studies: list[str], kind: str = "", differs: str = "", seeds: int = 1, activations: int = 1) -> list[str]:
+def known(
+    studies: list[str], kind: str = "", differs: str = "", seeds: int = 1, activations: int = 1, alike: bool = False
+) -> list[str]:
     """Studies that a page shows, each with records, so that its tables and sentences need not ask. "" stands for none
     and is left out.
 
@@ -84,6 +86,7 @@ def known(studies: list[str], kind: str = "", differs: str = "", seeds: int = 1,
         kind: what some of its records call their kind.
         differs: a setting in which its arms differ.
         seeds, activations: how many the page compares, at least.
+        alike: the page knows an arm by its model and activation alone.
 
     Raises:
         UnknownName: neither a record nor a params file of that name.
@@ -101,6 +104,11 @@ def known(studies: list[str], kind: str = "", differs: str = "", seeds: int = 1,
         if not own or (differs and differs not in differing(own)):
             wanted = f"that differ in {differs}" if own else f"of kind {kind}"
             raise BadInput(f"{WHERE}: {store.where(name)} has no records {wanted}, which this page is about")
+        if alike and (apart := differing(records)):
+            raise BadInput(
+                f"{store.where(name)} has arms that differ in {', '.join(apart)}, and this page compares arms that do "
+                "not: give each setting a study of its own (`study: NAME`)"
+            )
         has = {"seeds": max(len(each["trials"]) for each in own) if seeds > 1 else seeds}
         has["activations"] = len({each["activation"] for each in own}) if activations > 1 else activations
         for what, least in {"seeds": seeds, "activations": activations}.items():
