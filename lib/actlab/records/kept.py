@@ -1,5 +1,5 @@
-"""Tables of large studies, kept in the cache as columns, so that a page need not read the records again: a kept table
-counts for exactly the bytes of the records, and the code, that it was made of."""
+"""Tables of large studies, kept in the cache, so that a page need not read the records again: a kept table counts for
+exactly the bytes of the records, and the code, that it was made of."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from actlab import paths
 from actlab.errors import DiskError
-from actlab.files import replacing
+from actlab.files import write_text
 from actlab.records import store
 
 LARGE = 1_000_000
@@ -29,14 +27,22 @@ def table(study: str, what: str, make: Callable[[], pd.DataFrame]) -> pd.DataFra
     files = sorted(store.folder_of(study).glob("*.json")) if store.is_name(study) else []
     if sum(path.stat().st_size for path in files) < LARGE:
         return make()
-    key = _code() + "".join(f" {path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)
-    place = paths.cache() / "tables" / f"{study}-{what}.safetensors"
-    with suppress(OSError, ValueError, SafetensorError):
-        return _read(place, key)
+    made_of = [_code(), *(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)]
+    place = paths.cache() / "tables" / f"{study}-{what}.json"
+    with suppress(OSError, ValueError):  # it is not there, or damaged
+        kept = json.loads(place.read_text(encoding="utf-8"))
+        if kept["made_of"] == made_of:
+            return pd.DataFrame({name: _column(*kept_of) for name, kept_of in kept["columns"].items()})
     made = make()
+    columns = {name: (str(column.dtype), column.tolist()) for name, column in made.items()}
     with suppress(DiskError):
-        _write(place, key, made)
+        write_text(place, json.dumps({"made_of": made_of, "columns": columns}))
     return made
+
+
+def _column(dtype: str, values: list[Any]) -> pd.Series[Any]:
+    """With tuples where JSON has lists."""
+    return pd.Series([tuple(value) if isinstance(value, list) else value for value in values], dtype=dtype)
 
 
 @cache
@@ -45,36 +51,3 @@ def _code() -> str:
     files = [path for path in sorted(Path(__file__).parent.glob("*")) if path.suffix in (".py", ".yaml")]
     content = b"".join(path.read_bytes() for path in files)
     return f"pandas {pd.__version__} {hashlib.sha256(content).hexdigest()}"
-
-
-def _write(place: Path, key: str, made: pd.DataFrame) -> None:
-    """Numbers as they are; any other column as the places of its values in a list of them, -1 where it is empty."""
-    arrays, about = {}, []
-    for i, (name, column) in enumerate(made.items()):
-        levels = None
-        if column.dtype.kind in "bif":
-            arrays[f"c{i}"] = column.to_numpy()
-        else:
-            arrays[f"c{i}"], found = pd.factorize(column)
-            levels = list(found)
-        about.append([name, str(column.dtype), levels])
-    with replacing(place, int(made.memory_usage().sum())) as work:
-        save_file(arrays, work, {"made_of": key, "columns": json.dumps(about)})
-
-
-def _read(place: Path, key: str) -> pd.DataFrame:
-    """The table; ``ValueError`` where it was made of something else."""
-    with safe_open(place, "np") as file:
-        about = file.metadata()
-        if about["made_of"] != key:
-            raise ValueError("made of other records")
-        columns = {}
-        for i, (name, dtype, levels) in enumerate(json.loads(about["columns"])):
-            values = file.get_tensor(f"c{i}")
-            if levels is not None:
-                known = np.empty(len(levels) + 1, dtype=object)  # the last: -1
-                known[:-1] = [tuple(level) if isinstance(level, list) else level for level in levels]
-                known[-1] = np.nan
-                values = known[values]
-            columns[name] = pd.Series(values, dtype=dtype)
-    return pd.DataFrame(columns)
