@@ -1,7 +1,12 @@
 """The command line, as typed: what it prints, what it exits with."""
 
+import multiprocessing
+import os
+from itertools import count
+from pathlib import Path
 from unittest.mock import Mock
 
+import grids
 import pytest
 import tiny
 import typer
@@ -10,7 +15,7 @@ from tiny import typed as run
 
 import actlab
 from actlab import paths
-from actlab.records import store
+from actlab.records import rename, store
 
 TINY = {"study": "tiny-quick", "model": "nanotransformer", "activation": ["relu", "gelu"], **tiny.STUDY}
 
@@ -165,6 +170,47 @@ def test_an_own_study_is_renamed_and_removed_after_a_question(params, monkeypatc
     assert "2 trials of 1 arms: 2 recorded" in capsys.readouterr().out
     assert run("rm", "other", "--yes") == 0
     assert [*paths.results().iterdir()] == []
+
+
+@pytest.mark.parametrize("stopped_at", range(1, 6))
+def test_a_rename_that_is_stopped_leaves_whole_studies(stopped_at, monkeypatch):
+    """Wherever it stops, what is read is a whole study, or two; the same call goes on."""
+    grids.save(*(grids.record(activation=name) for name in ("relu", "gelu", "swish")))
+    steps = count(1)
+
+    def stopping(step):
+        def run(*arguments, **settings):
+            if next(steps) == stopped_at:
+                os._exit(9)  # as a kill: nothing is tidied
+            return step(*arguments, **settings)
+
+        return run
+
+    def die():
+        monkeypatch.setattr(rename, "save", stopping(rename.save))
+        monkeypatch.setattr(Path, "rename", stopping(Path.rename))
+        rename.rename("made-up", "other")
+
+    child = multiprocessing.get_context("fork").Process(target=die)
+    child.start()
+    child.join()
+    assert child.exitcode == 9
+    assert {len(store.load_study(name)) for name in store.folders()} == {3}
+    rename.rename("made-up", "other")
+    assert [path.name for path in paths.results().iterdir()] == ["other"]
+    assert len(store.load_study("other")) == 3
+
+
+def test_a_study_with_links_is_moved_by_hand(tmp_path, capsys):
+    """A link among its files leads elsewhere from another folder; a folder that is one is not ours to remove."""
+    grids.save(grids.record())
+    (link := paths.results() / "made-up/texts").symlink_to(tmp_path)
+    assert run("mv", "made-up", "other", "--yes") == 2
+    assert "made-up/texts is a link" in capsys.readouterr().err
+    link.unlink()
+    (paths.results() / "linked").symlink_to(paths.results() / "made-up")
+    assert [run("mv", "linked", "other", "--yes"), run("rm", "linked", "--yes")] == [2, 2]
+    assert store.folders() == ["linked", "made-up"]
 
 
 def test_compare_says_which_minus_which(committed, capsys):

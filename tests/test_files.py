@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -21,18 +22,28 @@ def working_file(path, process):
 
 
 def test_what_a_dead_process_left_is_removed(tmp_path):
-    """Of the same file only, and only where the process is no more; another machine's process cannot be asked."""
+    """Whatever file it was writing, and only where the process is no more; another machine's process cannot be
+    asked."""
     path = tmp_path / "a.json"
     ended = subprocess.Popen("true")
     ended.wait()
-    dead, living = working_file(path, ended.pid), working_file(path, os.getppid())
-    kept = [living, working_file(tmp_path / "b.json", ended.pid), working_file(path, "text")]
+    dead = [working_file(tmp_path / name, ended.pid) for name in ("a.json", "b.checkpoint")]
+    kept = [working_file(path, process) for process in (os.getppid(), "text")]
     elsewhere = tmp_path / f".a.json.elsewhere.{ended.pid}"
     elsewhere.write_text("half")
     write_text(path, "whole")
-    assert not dead.exists()
+    assert not any(file.exists() for file in dead)
     assert all(file.exists() for file in [*kept, elsewhere])
     assert path.read_text() == "whole"
+
+
+def test_a_folder_is_listed_once_however_many_files_are_written(tmp_path, monkeypatch):
+    """Time grows with the files, not with their square."""
+    listed = Mock(side_effect=os.listdir)
+    monkeypatch.setattr("actlab.files.os.listdir", listed)
+    for name in "abc":
+        write_text(tmp_path / name, "whole")
+    assert listed.call_count == 1
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):
@@ -67,6 +78,7 @@ def test_mending(tmp_path, caplog):
 def test_no_cell_of_a_table_is_a_formula():
     """Text that begins as one does is told from a number, also in a column's name; numbers and other text stay."""
     formulas = ["=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "-1+2", "\t=1", "-"]
+    formulas += ["\n=1", "\uff1d1+1", "\u00a0=1", "\ufeff=1", "\0=1", " @x"]
     kept = ["-0.5", "+1e-3", "-inf", "x=1", "a,b", "charlm-relu", ""]
     table = pd.DataFrame({"=name": [*formulas, *kept], "n": -1.5})
     read = pd.read_csv(io.StringIO(in_csv(table, index=False)), dtype=str, keep_default_na=False)

@@ -11,6 +11,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,8 +31,6 @@ def replacing(path: Path, size: int) -> Iterator[Path]:
     """Give a path to write to; when the block ends, its file takes the place of ``path``, after an exception it
     disappears.
 
-    What killed processes left half-written for the same ``path`` disappears too.
-
     Args:
         path: the file to be; its folder is made.
         size: bytes that are to be written.
@@ -42,7 +41,7 @@ def replacing(path: Path, size: int) -> Iterator[Path]:
     work = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
+        _sweep(path.parent)
         yield work
         with work.open("rb+") as file:
             os.fsync(file.fileno())
@@ -54,16 +53,21 @@ def replacing(path: Path, size: int) -> Iterator[Path]:
             work.unlink()
 
 
-def _sweep(path: Path) -> None:
-    """Remove the working files of processes of this machine that are no more."""
-    start = f".{path.name}.{platform.node()}."
-    for left in [file for file in path.parent.iterdir() if file.name.startswith(start)]:
-        try:
-            os.kill(int(left.name.removeprefix(start)), 0)
-        except ProcessLookupError:
-            left.unlink(missing_ok=True)
-        except (PermissionError, ValueError, OverflowError):
-            continue  # another user's process, or no working file of ours
+@cache
+def _sweep(folder: Path) -> None:
+    """Remove, before a process writes its first file there, what killed ones left half-written: the working files of
+    processes of this machine that are no more."""
+    if os.name != "posix":  # elsewhere the signal 0 would end the process that it asks for
+        return
+    working_file = re.compile(rf"\..+\.{re.escape(platform.node())}\.([0-9]+)", re.DOTALL)
+    for name in os.listdir(folder):
+        if found := working_file.fullmatch(name):
+            try:
+                os.kill(int(found[1]), 0)
+            except ProcessLookupError:
+                (folder / name).unlink(missing_ok=True)
+            except (PermissionError, OverflowError):
+                continue  # another user's process, or no number of one
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -93,8 +97,9 @@ def in_csv(table: Any, **how: Any) -> str:
 
 
 def _inert(cell: str) -> str:
-    """What begins as a formula does gets an apostrophe before it, which spreadsheets take for text; a number stays."""
-    if not re.match(r"[=+\-@\t\r]", cell):
+    """What begins as a formula does, also behind blanks or in full width, gets an apostrophe before it, which
+    spreadsheets take for text; a number stays."""
+    if not re.match(r"[\s\0\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", cell):
         return cell
     try:
         float(cell)

@@ -2,6 +2,7 @@
 
 import os
 
+import grids
 import pytest
 from damage import changed
 
@@ -47,3 +48,11 @@ def test_what_is_no_file_or_says_two_things():
         paths.located("~nosuchuser/x")
     with pytest.raises(BadInput, match="distinct characters"):
         corpus_of("x", "".join(map(chr, range(20000, 36000))))
+
+
+@pytest.mark.parametrize("study", ["..", ".", ".hidden", "a/b"])
+def test_no_record_names_a_folder_elsewhere(study, tmp_path):
+    """Replays and texts of a record that lies anywhere are written into its study's folder."""
+    made = store.save(tmp_path / "loose.json", grids.identified(grids.baseline(), study))
+    with pytest.raises(RecordError, match="study: String should match pattern"):
+        store.load(made)

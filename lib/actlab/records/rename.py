@@ -1,4 +1,4 @@
-"""A user's own study renamed or removed, in all its records."""
+"""A user's own study renamed or removed, in all its records: whenever it is stopped, a study is whole or gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from actlab import paths
 from actlab.errors import BadInput, check_name
 from actlab.files import ASIDE
-from actlab.records.store import checksum, folder_of, load, save, where
+from actlab.records.store import checksum, folder_of, is_name, load, save, where
 
 
 def own_files(study: str) -> list[Path]:
@@ -16,44 +16,74 @@ def own_files(study: str) -> list[Path]:
 
     Raises:
         UnknownName: no such study.
-        BadInput: its records are committed.
+        BadInput: its records are committed, or its folder is a link to one elsewhere.
     """
     own = paths.results()
-    check_name("study", study, {path.parent.name for path in own.glob("*/*.json")}, paths.shown(own))
+    studies = {name for path in own.glob("*/*.json") if is_name(name := path.parent.name)}
+    check_name("study", study, studies, paths.shown(own))
     if own == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
         raise BadInput(f"{where(study)} is committed: `git rm` or `git mv` it, and the pages that read it")
+    _check_no_link(folder_of(study))
     return sorted(path for path in folder_of(study).rglob("*") if path.is_file())
 
 
 def remove(study: str) -> None:
     """Its records, replays, texts and kept weights; trained networks stay in the cache."""
     own_files(study)
-    shutil.rmtree(folder_of(study))
+    gone = _beside(folder_of(study), "removed")
+    folder_of(study).rename(gone)
+    shutil.rmtree(gone)
 
 
 def rename(study: str, name: str) -> None:
-    """Its folder and, in every record, what says the study; replays follow their records' new checksums.
+    """Its folder and, in every record, what says the study; replays follow their records' new checksums. All is written
+    into a folder that nothing reads, which then takes its name; where that is done already, the old one is removed.
 
     Raises:
-        BadInput: a folder of that name is there.
+        BadInput: another study of that name is there, or a link is among the files.
     """
     files, old, new = own_files(study), folder_of(study), folder_of(name)
-    if new.exists():
-        raise BadInput(f"{where(name)} is there already")
-    checksums: dict[str, str] = {}
+    for path in old.rglob("*"):
+        _check_no_link(path)
+    staged = _beside(new, "renamed")
     try:
-        for path in sorted(files, key=lambda path: len(path.parts)):  # records before their replays
-            place = new / (inside := path.relative_to(old))
-            if path.suffix != ".json" or {ASIDE, "failed"} & {*inside.parts}:  # no records
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, place)
-                continue
-            record = {**(before := load(path)), "study": name}
-            if (was := record.get("record_checksum")) in checksums:
-                record["record_checksum"] = checksums[was]
-            checksums[before["checksum"]] = checksum(record)
-            save(place, record)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    shutil.rmtree(old)
+        _write(files, old, staged, name)
+        if not new.exists():
+            staged.rename(new)
+        elif _contents(new) != _contents(staged):  # else a call before this one was stopped here
+            raise BadInput(f"{where(name)} is there already")
+        remove(study)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _write(files: list[Path], old: Path, staged: Path, name: str) -> None:
+    """Each file of the study into a folder, as one of the study's new name."""
+    checksums: dict[str, str] = {}
+    for path in sorted(files, key=lambda path: len(path.parts)):  # records before their replays
+        place = staged / (inside := path.relative_to(old))
+        if path.suffix != ".json" or {ASIDE, "failed"} & {*inside.parts}:  # no records
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, place)
+            continue
+        record = {**(before := load(path)), "study": name}
+        if (was := record.get("record_checksum")) in checksums:
+            record["record_checksum"] = checksums[was]
+        checksums[before["checksum"]] = checksum(record)
+        save(place, record)
+
+
+def _beside(folder: Path, state: str) -> Path:
+    """Where a study's folder is written, or removed, out of every reader's sight; what was stopped there goes."""
+    place = folder.with_name(f".{folder.name}.{state}")
+    shutil.rmtree(place, ignore_errors=True)
+    return place
+
+
+def _check_no_link(path: Path) -> None:
+    if path.is_symlink():
+        raise BadInput(f"{paths.shown(path)} is a link: move its study, or remove it, by hand")
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

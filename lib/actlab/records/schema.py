@@ -42,9 +42,11 @@ Share = Annotated[float, Field(ge=0, le=1 + ROUNDING), BOUNDED]
 Double = Annotated[float, Field(ge=0, le=2 + ROUNDING), BOUNDED]
 Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING), BOUNDED]
 Values = dict[str, Any]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,80}$")]
-"""Of what a study names: it stands in pages, file names and addresses, and is never markup."""
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]{1,160}$")]
+NAME = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,79}$"
+"""Of what a study names, and of a study: it stands in pages, file names and addresses, is never markup, and leads to no
+other folder."""
+Name = Annotated[str, Field(pattern=NAME)]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.+-]{0,159}$")]
 """Of an arm; it has a + in a rate of 1e+03."""
 Label = Annotated[str, Field(pattern=r"^[0-9]{1,10}(-[A-Za-z0-9_.-]{1,40})?$")]
 """Of a trial: its seed, and what was changed in a repetition."""

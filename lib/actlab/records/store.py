@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, write_text
-from actlab.records.schema import MARKUP, check_plain, check_record
+from actlab.records.schema import MARKUP, NAME, check_plain, check_record
 from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
 
 Record = dict[str, Any]
@@ -68,8 +69,9 @@ def where(study: str) -> str:
 
 
 def is_name(study: str) -> bool:
-    """Whether it names a folder of the results; a path, or nothing, would lead out of them."""
-    return isinstance(study, str) and study not in ("", "..") and Path(study).name == study
+    """Whether it can be a study's, as records have it: a path, or nothing, would lead out of the results, and a folder
+    whose name begins with a dot is being renamed or removed."""
+    return isinstance(study, str) and re.fullmatch(NAME, study) is not None
 
 
 def path_of(study: str, arm_id: str) -> Path:
@@ -155,7 +157,8 @@ def studies() -> list[str]:
 def folders() -> list[str]:
     """Every folder that may hold a study's records."""
     places = (paths.results(), paths.recorded())
-    return sorted({folder.name for place in places if place for folder in place.glob("*") if folder.is_dir()})
+    found = {folder.name for place in places if place for folder in place.glob("*") if folder.is_dir()}
+    return sorted(filter(is_name, found))
 
 
 def _may_hold_trials(path: Path) -> bool:
