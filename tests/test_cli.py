@@ -90,7 +90,9 @@ run PARAMS --model convlm: unknown model 'convlm' in  # a filter only takes away
 run PARAMS --model nanotransformer,convlm: known are nanotransformer
 run PARAMS --activation relu,gleu: did you mean 'gelu'? known are gelu, relu
 run ABLATION --model charlm: is a study without it
-run ABLATION --set optimizer=adam: known are adamw, ecd, sgdm, soap
+run ABLATION --set optimizer=adam: known are adamw, ecd, sgd, sgdm, soap
+run PARAMS --set optimizer.betsa=1: "in --set optimizer.betsa=1: did you mean 'betas'?"
+run PARAMS -p rates.stdy=x: did you mean 'study'? known are beside, of, study
 run PARAMS --set iteration=3: unknown parameter 'iteration'
 run PARAMS --set iterations=many: iterations='many'
 run PARAMS --set iterations: expected name=value

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         register_activation,
         register_metric,
         register_model,
+        register_optimizer,
         register_text,
     )
     from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
@@ -42,6 +43,7 @@ __all__ = [
     "register_activation",
     "register_metric",
     "register_model",
+    "register_optimizer",
     "register_text",
     "run_experiment",
     "without_each",

@@ -226,6 +226,7 @@ _ROWS = (
         "Silverstein, Kunin & Shyam 2026, arXiv 2601.22257",
         per_feature=True,
     ),
+    Activation("leaky_relu", nn.LeakyReLU, r"\max(0, x) + 0.01 \min(0, x)", "Maas, Hannun & Ng 2013"),
     Activation("squared_relu", SquaredReLU, r"\max(0, x)^2", "So et al. 2021, arXiv 2109.08668"),
     Activation("mish", nn.Mish, r"x \tanh(\log(1 + e^x))", "Misra 2019, arXiv 1908.08681"),
     Activation("identity", nn.Identity, r"x", "the linear control"),
@@ -253,12 +254,17 @@ _FAMILIES: dict[str, tuple[Callable[[float], nn.Module], str, str]] = {
 
 def _member(name: str) -> Activation | None:
     """``smelu_0.3``, ``gelu_10``, ``swish_3``: one of a family, by its beta as a plain decimal."""
+    if name in SYNONYMS:
+        return next(row for row in _ROWS if row.name == SYNONYMS[name])
     found = re.fullmatch(r"(smelu|gelu|swish)_((?:[1-9]\d{0,5}|0)(?:\.\d{0,5}[1-9])?)", name)
     if not found or not (beta := float(found[2])):
         return None
     factory, formula, source = _FAMILIES[found[1]]
     return Activation(name, lambda: factory(beta), formula % found[2], source)
 
+
+SYNONYMS = {"silu": "swish"}
+"""PyTorch's name -> ours: a trial has ours, so that one function is trained once."""
 
 ACTIVATIONS: Table[Activation] = Table("activation", ((row.name, row) for row in _ROWS), _member)
 """By name; ``smelu_0.3``, ``gelu_10`` and ``swish_3`` (any beta) are made as they are asked for, and

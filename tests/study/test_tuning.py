@@ -1,13 +1,13 @@
 """The rule that chooses a learning rate, against curves whose minimum is known."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from actlab.study.plan import Tuning
-from actlab.study.tuning import step
+from actlab.statistics.tuning import Rule, step
 
-RULE = Tuning(rates=[0.001, 0.002, 0.004], seeds=[900, 901])
+RULE = Rule(rates=[0.001, 0.002, 0.004], seeds=[900, 901])
 
 
 def tune(loss, rule=RULE):
@@ -44,5 +44,5 @@ def test_a_diverged_rate_is_never_chosen_and_the_limits_hold():
     best, _ = tune(lambda rate, seed: math.inf if rate > 0.001 else 2.0)
     assert best <= 0.001
     assert tune(lambda rate, seed: math.inf)[0] is None
-    narrow = RULE.model_copy(update={"most": 0.004})
+    narrow = replace(RULE, most=0.004)
     assert tune(lambda rate, seed: -rate, narrow)[0] == 0.004

@@ -28,11 +28,14 @@ def report(
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     from actlab import report as reports
+    from actlab.study.fields import ours
     from actlab.study.overrides import listed
 
-    loaded = reports.load(study, listed(model), listed(activation), reference)
+    loaded = reports.load(study, listed(model), [ours(name) for name in listed(activation)], reference)
     for path in reports.write(loaded, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
         console.print(str(path))
+    for line in reports.rates.lines(reports.rates.table(study, loaded.records)):
+        console.print(line)
     if plots and (told := reports.left_out(loaded)):
         console.print(told)
 
@@ -66,6 +69,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.data.text import TEXTS
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES
+    from actlab.optimizers import OPTIMIZERS
     from actlab.plugins import PARTS
     from actlab.records.tables import COLUMNS
 
@@ -77,12 +81,17 @@ def _catalogue() -> dict[str, dict[str, str]]:
             name: f"{size.n_layer} layers, width {size.n_embd}, {size.n_head} heads, context {size.block_size}"
             for name, size in SCALES.items()
         },
+        "optimizers": {
+            name: f"usual rate {row.defaults['lr']:g}{'; betas' * row.has_betas}; {row.source}"
+            for name, row in OPTIMIZERS.items()
+        },
         "texts": {name: DATASETS[name].description if name in DATASETS else "" for name in TEXTS},
         "metrics": {name: "; ".join(COLUMNS.get(name, ())) for name in ROWS},
     }
-    plural = {"activation": "activations", "model": "models", "dataset": "texts", "metric": "metrics"}
+    plural = {"dataset": "texts"}
     for (kind, name), part in PARTS.items():
-        names[plural[kind]][name] = f"{part.note} (own, {part.file.name})"
+        listed = names[plural.get(kind, f"{kind}s")]
+        listed[name] = f"{part.note or listed.get(name, '')} (own, {part.file.name})".strip()
     return names
 
 
@@ -104,7 +113,7 @@ def _studies() -> dict[str, str]:
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, Argument(help="studies, activations, models, scales, texts or metrics.")],
+    what: Annotated[str, Argument(help="studies, activations, models, optimizers, scales, texts or metrics.")],
     plugin: Plugins = None,
 ) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""

@@ -17,7 +17,8 @@ from actlab.errors import LIMITS, BadInput
 app = typer.Typer()
 Files = Annotated[list[Path], Argument(help="Params files, such as params/repro-quick.yaml; one after the other.")]
 Sets = Annotated[
-    list[str] | None, Option("--set", metavar="NAME=VALUE", help="Set any field of the file; may be repeated.")
+    list[str] | None,
+    Option("--set", "-p", metavar="NAME=VALUE", help="Set any field of the file (`list fields`); may be repeated."),
 ]
 Trials = Annotated[int | None, Option(min=1, help="Seeds of each arm; more than recorded: the study grows.")]
 Workers = Annotated[int, Option(min=1, help="Single-threaded processes.")]
@@ -30,7 +31,7 @@ def run(
     activation: Activations = None,
     trials: Trials = None,
     max_iters: Annotated[int | None, Option("--max-iters", min=1, help="Optimizer steps of a trial.")] = None,
-    device: Annotated[str | None, Option(help="cpu or cuda.")] = None,
+    device: Annotated[str | None, Option(help="cpu, cuda or mps.")] = None,
     set_: Sets = None,
     workers: Workers = CORES,
     scheduler: Annotated[str, Option(help="Train on the Dask cluster of this scheduler, tcp://host:8786.")] = "",

@@ -1,4 +1,4 @@
-"""The optimizers of the ablation: one table, and ``build_optimizer``. ECD and SOAP are ours, AdamW and SGD torch's."""
+"""The optimizers of language models: one table, and ``build_optimizer``. ECD and SOAP are ours, the others torch's."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -43,12 +43,18 @@ def sgdm(
 
 @dataclass(frozen=True)
 class Optimizer:
-    """One row of the table: how to make it, who defined it, and its settings in the published ablation."""
+    """One row of the table: how to make it, who defined it, and its usual settings: of those of the ablation, as
+    published there."""
 
     name: str
     factory: Callable[..., torch.optim.Optimizer]
     source: str
     defaults: Mapping[str, Any]
+
+    @property
+    def has_betas(self) -> bool:
+        """Whether it takes ``betas``."""
+        return "betas" in self.defaults
 
 
 def _ecd(params: Parameters, generator: torch.Generator, **settings: Any) -> ECD:
@@ -67,6 +73,12 @@ _ROWS = (
         lambda params, generator, **settings: torch.optim.AdamW(params, fused=True, **settings),
         "Loshchilov & Hutter 2019, arXiv 1711.05101",
         MappingProxyType({"lr": 1e-4, "betas": (0.9, 0.999), "weight_decay": 0.0}),
+    ),
+    Optimizer(
+        "sgd",
+        lambda params, generator, **settings: torch.optim.SGD(params, **settings),
+        "Sutskever et al. 2013",
+        MappingProxyType({"lr": 0.02, "momentum": 0.9, "nesterov": True, "weight_decay": 0.0}),
     ),
     Optimizer(
         "sgdm",
@@ -89,7 +101,7 @@ OPTIMIZERS: Table[Optimizer] = Table("optimizer", ((row.name, row) for row in _R
 def build_optimizer(
     name: str, params: Parameters, generator: torch.Generator, **settings: Any
 ) -> torch.optim.Optimizer:
-    """A fresh optimizer with the published settings, changed by ``settings``.
+    """A fresh optimizer with its usual settings, changed by ``settings``.
 
     Args:
         name: a key of ``OPTIMIZERS``.

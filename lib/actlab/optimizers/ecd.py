@@ -229,4 +229,4 @@ class ECD(torch.optim.Optimizer):
 
 
 def _norm(tensors: list[Tensor]) -> float:
-    return math.hypot(*numbers([n.double() for n in torch._foreach_norm(tensors)]))
+    return math.hypot(*numbers([*torch._foreach_norm(tensors)]))

@@ -1,5 +1,5 @@
-"""Plug-in files, which hold a user's own activations, models, texts and metrics: read, run and, from then on, known by
-the hash of the file. Every worker is sent their text; `register.py` has what they call."""
+"""Plug-in files, which hold a user's own activations, models, optimizers, texts and metrics: read, run and, from then
+on, known by the hash of the file. Every worker is sent their text; `register.py` has what they call."""
 
 import ast
 import hashlib
@@ -22,6 +22,7 @@ from actlab.data import text as texts
 from actlab.errors import ActlabError, BadInput, Table
 from actlab.files import read_text
 from actlab.models import MODELS
+from actlab.optimizers import OPTIMIZERS
 
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""
@@ -30,6 +31,7 @@ TABLES: dict[str, Table[Any]] = {
     "model": MODELS,
     "dataset": texts.TEXTS,
     "metric": metrics.ROWS,
+    "optimizer": OPTIMIZERS,
 }
 
 
@@ -221,7 +223,8 @@ def execute(file: PluginFile) -> None:
             "numbers: give the tensors of your part their own dtype and device"
         )
     if not parts_in(file.place):
-        allowed = ", ".join(f"actlab.register_{kind}" for kind in ("activation", "model", "text", "metric"))
+        kinds = ("activation", "model", "optimizer", "text", "metric")
+        allowed = ", ".join(f"actlab.register_{kind}" for kind in kinds)
         raise BadInput(f"the plug-in {file.name} registers nothing: it may call {allowed}")
 
 

@@ -17,6 +17,8 @@ from actlab import metrics
 from actlab.activations import ACTIVATIONS, Activation
 from actlab.data.text import corpus_of
 from actlab.models import MODELS, SCALES, LanguageModel, ModelConfig, count_parameters
+from actlab.optimizers import build_optimizer
+from actlab.optimizers.steps import step
 from actlab.plugins import TABLES, Part, load_plugins, parts_in
 from actlab.trainers.seeds import generator, init_streams
 
@@ -188,6 +190,66 @@ def text(name: str) -> str:
     return "" if one == two else "two calls give two texts"
 
 
+class Bowl(nn.Module):
+    """A matrix and a vector, whose loss is half the sum of their squared distances from 0, or from a place that moves
+    at random by ``noise``."""
+
+    def __init__(self, noise: float = 0.0) -> None:
+        super().__init__()
+        self.matrix, self.vector = nn.Parameter(torch.ones(4, 3)), nn.Parameter(torch.ones(3))
+        self.noise, self.draw = noise, generator(1, "bowl")
+
+    def forward(self) -> Tensor:
+        """The loss, with its gradients."""
+        self.zero_grad()
+        moved = [p - self.noise * torch.randn(p.shape, generator=self.draw) for p in (self.matrix, self.vector)]
+        loss = sum((each.square().sum() / 2 for each in moved), torch.zeros(()))
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
+
+
+def trained(
+    name: str, steps: int, noise: float = 0.0, resumed_at: int = -1, **settings: float
+) -> tuple[list[float], Tensor]:
+    """(the losses of some steps in a bowl, the weights after them); its state may go through a checkpoint."""
+    bowl = Bowl(noise)
+    optimizer = build_optimizer(name, bowl.parameters(), generator(1, "optimizer"), **settings)
+    losses = []
+    for number in range(steps):
+        if number == resumed_at:
+            state = optimizer.state_dict()
+            optimizer = build_optimizer(name, bowl.parameters(), generator(1, "optimizer"), **settings)
+            optimizer.load_state_dict(state)
+        losses.append(float(step(optimizer, bowl)))
+    return losses, nn.utils.parameters_to_vector(bowl.parameters()).detach()
+
+
+def descent(name: str) -> str:
+    """50 steps at its usual rate lower the loss of a bowl"""
+    losses, _ = trained(name, 50)
+    return "" if losses[-1] < losses[0] else f"the loss goes from {losses[0]:.4g} to {losses[-1]:.4g}"
+
+
+def rate(name: str) -> str:
+    """it reads the rate from its groups: at rate 0 nothing moves"""
+    moved = trained(name, 3, lr=0.0)[1].ne(1).any()
+    return "weights move at rate 0: a schedule has no effect on it" if moved else ""
+
+
+def resume(name: str) -> str:
+    """stopped and resumed it ends in the same bits"""
+    same = trained(name, 6, noise=3.0)[1].equal(trained(name, 6, noise=3.0, resumed_at=3)[1])
+    return "" if same else "resumed after three of six steps it ends elsewhere: what it keeps is not in state_dict()"
+
+
+def repeats(name: str) -> str:
+    """one seed gives one training, whatever else draws random numbers"""
+    one = trained(name, 6, noise=3.0)[1]
+    torch.rand(1)
+    same = one.equal(trained(name, 6, noise=3.0)[1])
+    return "" if same else "two trainings end in two places: what is random in it must come from `generator`"
+
+
 OF_CELLS = {
     "reach": reach,
     "causality": causality,
@@ -201,5 +263,6 @@ CONTRACTS: dict[str, dict[str, Callable[..., str]]] = {
     "model": OF_CELLS,
     "metric": {"metric": metric},
     "dataset": {"text": text},
+    "optimizer": {"descent": descent, "rate": rate, "resume": resume, "identity": repeats},
 }
 """Kind of part -> its contracts. A test's docstring is what it promises; it returns what is wrong, if anything."""

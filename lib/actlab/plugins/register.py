@@ -1,4 +1,5 @@
-"""What a plug-in file calls: `register_activation`, `_model`, `_text`, `_metric`. Each tries the part at once."""
+"""What a plug-in file calls: `register_activation`, `_model`, `_optimizer`, `_text`, `_metric`. Each tries the part at
+once."""
 
 import functools
 import inspect
@@ -13,6 +14,8 @@ from actlab import metrics
 from actlab.activations import Activation
 from actlab.errors import BadInput
 from actlab.models import LanguageModel, Model
+from actlab.optimizers import Optimizer, check_complete
+from actlab.optimizers.steps import step
 from actlab.plugins import PARTS, RUNNING, TABLES, Part
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -111,6 +114,77 @@ def register_model(name: str, class_or_factory: Any, *, description: str = "", a
         given = class_or_factory.__name__
         raise BadInput(f"the model {name!r} must be an actlab.models.LanguageModel, {given} is not")
     _add("model", name, Model(name, class_or_factory, description, acts_in))
+
+
+@_also_as_decorator
+def register_optimizer(name: str, class_or_factory: Any, *, rate: float | None = None, source: str = "") -> None:
+    """Add an optimizer of language models to the table; also as a decorator.
+
+    Args:
+        name: as for an activation.
+        class_or_factory: ``(params, lr=..., weight_decay=...)`` -> ``torch.optim.Optimizer`` over all of ``params``,
+            whose ``step`` calls the closure that it is given and returns its loss, and reads the rate from its groups.
+            If it takes ``betas``, it is given those of a study; if it takes ``generator``, a random stream of its own.
+            Its state is tensors, so that checkpoints hold it.
+        rate: its usual learning rate; the default of its ``lr`` unless given.
+        source: who defined it.
+
+    Raises:
+        BadInput: a name that is taken, an optimizer that breaks one of these, or a call outside of a plug-in file.
+    """
+    what = f"the optimizer {name!r}"
+    if not callable(class_or_factory):
+        raise BadInput(f"{what} must be a class or function, not {class_or_factory!r:.100}")
+    taken = inspect.signature(class_or_factory).parameters
+    if missing := [each for each in ("lr", "weight_decay") if each not in taken]:
+        raise BadInput(f"{what} must take (params, lr=..., weight_decay=...): {' and '.join(missing)} is missing")
+    usual = {each: one.default for each, one in taken.items() if isinstance(one.default, int | float | tuple)}
+    usual |= {} if rate is None else {"lr": rate}
+    if "lr" not in usual:
+        raise BadInput(f"{what} has no usual learning rate: give its lr a default, or say rate=...")
+    if "betas" in taken and "betas" not in usual:
+        raise BadInput(f"{what} takes betas: give them a default")
+
+    def made(params: Any, generator: torch.Generator, **settings: Any) -> torch.optim.Optimizer:
+        own = {"generator": generator} if "generator" in taken else {}
+        found: torch.optim.Optimizer = class_or_factory(params, **settings, **own)
+        return found
+
+    row = Optimizer(name, made, source, usual)
+    _try_optimizer(row, what)
+    _add("optimizer", name, row)
+
+
+def _try_optimizer(row: Optimizer, what: str) -> None:
+    """A few steps of a small model: each calls its closure, all weights move, the state is tensors."""
+    model, calls = torch.nn.Linear(3, 2), list[Tensor]()
+    before = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+
+    def loss() -> Tensor:
+        model.zero_grad()
+        value = (model(torch.ones(4, 3)) - 3).square().mean()
+        value.backward()
+        calls.append(value.detach())
+        return calls[-1]
+
+    try:
+        optimizer = row.factory(model.parameters(), torch.Generator().manual_seed(0), **row.defaults)
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise TypeError(f"it makes a {type(optimizer).__name__}, no torch.optim.Optimizer")
+        check_complete(optimizer, model)
+        told = [step(optimizer, loss) for _ in range(3)]
+    except Exception as error:
+        raise BadInput(f"{what} cannot train a layer: {type(error).__name__}: {error}") from None
+    if len(calls) < len(told) or any(value is None for value in told):
+        raise BadInput(
+            f"{what}: step(closure) must call the closure, which computes the gradients, and return its loss"
+        )
+    after = torch.nn.utils.parameters_to_vector(model.parameters()).detach()
+    if not after.isfinite().all() or after.equal(before):
+        raise BadInput(f"{what} leaves the weights {'as they are' if after.equal(before) else 'not finite'}")
+    held = (value for state in optimizer.state_dict()["state"].values() for value in state.values())
+    if wrong := [type(value).__name__ for value in held if not isinstance(value, Tensor)]:
+        raise BadInput(f"{what} keeps a {wrong[0]} in its state: checkpoints hold tensors only")
 
 
 @_also_as_decorator

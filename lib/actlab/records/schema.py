@@ -316,6 +316,8 @@ class Origin(Part):
     """Processor, GPU, versions."""
     data: Values = {}
     """Name, hashes and sizes of the data."""
+    tuning: dict[str, Any] = {}
+    """Of a study that chooses learning rates: the grid, the seeds and the rule."""
 
 
 class Record(Part):

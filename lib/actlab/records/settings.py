@@ -128,6 +128,8 @@ def text(value: object, name: str = "") -> str:
     """A setting's value for people; ``name``: of the setting."""
     if name == "protocol" and not value:
         return "corrected"
+    if value is None:
+        return "usual"
     if isinstance(value, list | tuple):
         return " + ".join(map(text, value)) or "none"
     if isinstance(value, Mapping):

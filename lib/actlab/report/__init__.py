@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from actlab import files
 from actlab.errors import BadInput, check_name
 from actlab.figures.style import styled
-from actlab.report import drawings, folder, summary
+from actlab.report import drawings, folder, rates, summary
 from actlab.report.drawings import left_out
 from actlab.report.study import ARM, Report, load, minus, rows_of
 
@@ -45,6 +45,7 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
         "pairs": report.pairs.drop(columns=[*ARM, "level"]),
         "estimates": report.estimates,
         "differences": report.differences,
+        "rates": rates.table(report.study, report.records),
     }
     for name, rows in tables.items():
         if len(rows):

@@ -13,6 +13,7 @@ from actlab.figures.style import small
 from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, words
 from actlab.records.store import Record
+from actlab.report import rates
 from actlab.report.study import ARM, Report, main
 from actlab.statistics.contrasts import jackknife, without_each
 from actlab.statistics.estimate import log_limits
@@ -29,6 +30,7 @@ def text(report: Report) -> str:
         f"study {report.study}: 95% intervals over trials, not adjusted; n counts trials; *: significant at 5%, "
         "Holm-adjusted over all groups",
         *_settings(report),
+        *rates.lines(rates.table(report.study, report.records)),
     ]
     for name, metric in report.metrics.items():
         lines += ["", metric.label, table(report, metric).to_string()]

@@ -15,7 +15,7 @@ from actlab.records.defect_names import DOUBLED
 from actlab.study import defects
 from actlab.study.character_trial import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial, config_of
 from actlab.study.defects import OF_TRAINING
-from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, WindowsOrAll, one_of
+from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, WindowsOrAll, one_of, ours
 from actlab.study.study import LanguageStudy, with_axes
 from actlab.study.trial import Arm, Measures
 from actlab.study.tuning import chosen, tuned
@@ -25,7 +25,7 @@ Change = Annotated[
 ]
 PER_ARM = (
     *("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "schedule"),
-    *("training_windows", "device"),
+    *("training_windows", "device", "optimizer", "betas", "weight_decay", "warmup", "clip"),
 )
 
 
@@ -35,7 +35,7 @@ def _model_or_arm(name: str, info: ValidationInfo) -> str:
         MODELS.find(model)
         if slash:
             ACTIVATIONS.find(activation)
-    return name
+    return f"{model}{slash}{ours(activation)}"
 
 
 SettingName = Annotated[str, one_of("setting of a single arm", PER_ARM)]
@@ -47,7 +47,7 @@ class CharacterStudy(LanguageStudy):
 
     kind: ClassVar[str] = "repro"
     trial: ClassVar[type[CharacterTrial]] = CharacterTrial
-    single: ClassVar[tuple[str, ...]] = ("average",)
+    single: ClassVar[tuple[str, ...]] = ("average", "betas")
     study: StudyName = "repro-quick"
     trials: Trials = 3
     prediction_windows: Windows = 256
@@ -136,8 +136,9 @@ def cell_of(study: CharacterStudy, model: str, activation: str) -> CharacterStud
     own: dict[str, Any] = {**study.per_arm.get(model, {}), **study.per_arm.get(f"{model}/{activation}", {})}
     if study.rates is not None:
         of = study.rates.of or activation
+        asked = {"model": model, "activation": of}
         own["learning_rate"] = chosen(
-            study.rates.study, type(study), lambda tuning: candidates(cell_of(tuning, model, of))
+            study.rates, type(study), lambda tuning: candidates(cell_of(tuning, **asked)), **asked
         )
     return study.replace(**{**own, "model": model, "activation": activation, "per_arm": {}, "rates": None})
 
@@ -156,7 +157,7 @@ def firsts(cell: CharacterStudy) -> Iterator[CharacterTrial]:
     """The first trial of each arm of a cell."""
     for point in cell.points():
         asked = _protocol(cell, point["model"], point["activation"])
-        own = {name: point[name] for name in ("model", "activation", "dataset")}
+        own = {name: point[name] for name in ("model", "activation", "dataset", "optimizer")}
         point |= {
             "dataset": located(point["dataset"]),
             "parts": parts_of(**own),
@@ -222,4 +223,4 @@ def make_arm(
     words = [word for word, usual in ((first.varies, ALL), (kind, "trials")) if word != usual]
     name = "-".join([first.model, first.activation, *words])
     config = config_of(first, kind, [trial.label for trial in own], asked)
-    return Arm(cell.study, kind, name, own, config, asked, cell.mark)
+    return Arm(cell.study, kind, name, own, config, asked, cell.mark, cell.rule)

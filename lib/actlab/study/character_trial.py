@@ -7,12 +7,21 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import BeforeValidator, Field
 
 from actlab.data.text import TRAIN_SHARE, located, short_name
-from actlab.errors import LIMITS
 from actlab.models import SCALES, ModelConfig
 from actlab.models.layers import GATED_WIDTHS
 from actlab.records import store
 from actlab.study.defects import OF_TRAINING
-from actlab.study.fields import ActivationName, ModelName, NotNegative, Positive, ScaleName, Share, one_of
+from actlab.study.fields import (
+    ActivationName,
+    Decay,
+    ModelName,
+    NotNegative,
+    OptimizerName,
+    Positive,
+    ScaleName,
+    Share,
+    one_of,
+)
 from actlab.study.plan import Number
 from actlab.study.trial import LanguageTrial, Measures
 from actlab.trainers.recipes import Recipe
@@ -24,7 +33,6 @@ step); bfloat16 autocast; two threads; one weight moved by a share of its matrix
 the stream that has another seed, or ``all``."""
 CHANGED = 1_000_000
 """Added to the seed of a stream that a change names: no study has so many trials."""
-Decay = Annotated[Number, Field(ge=0, lt=1)]
 
 
 def _as_tuple(value: object) -> object:
@@ -37,19 +45,20 @@ class CharacterTrial(LanguageTrial):
     kind: ClassVar[str] = "repro"
     named_by: ClassVar[tuple[str, ...]] = ("model", "activation")
     no_axis: ClassVar[tuple[str, ...]] = (*LanguageTrial.no_axis, "fixed", "defects", "also")
+    later: ClassVar[tuple[str, ...]] = ("optimizer", "betas")
     train_share: Annotated[Number, Field(gt=0, lt=1)] = TRAIN_SHARE
     """Share of the text before the validation text."""
     train_fraction: Share = 1.0
     """Share of the training text that is used, from its end."""
     learning_rate: Positive = 1e-3
+    """Of the optimizer; `actlab list optimizers` shows the usual one of each."""
     weight_decay: NotNegative = 0.01
+    """Of the optimizer."""
+    optimizer: OptimizerName = "adamw"
+    """What steps: one of the table, or one that a plug-in registers."""
     schedule: Literal["constant", "linear", "cooldown", "cosine"] = "constant"
     """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
     cosine: 2% of warm-up, then to a tenth."""
-    warmup: Annotated[int, Field(ge=0, le=LIMITS["iterations"])] = 0
-    """Steps over which the rate rises linearly to its full value."""
-    clip: NotNegative = 0.0
-    """Largest L2 norm of the gradient of all weights; 0: not limited."""
     average: Annotated[Decay | tuple[Decay, ...], BeforeValidator(_as_tuple)] = 0.0
     """Decay of a moving average of the weights, compared at the end as well, or several of them; 0: none."""
     gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
@@ -91,13 +100,12 @@ class CharacterTrial(LanguageTrial):
 ALWAYS = ("model", "activation", "scale", "dataset", "gated_width")
 LATER = ("varies", "fixed", "train_share", "train_fraction", "validation", "validation_windows")
 RECIPE = ("iterations", "evaluate_every", "device", "dtype", "compiled", "batch_size", "learning_rate", "weight_decay")
-RECIPE_LATER = ("schedule", "warmup", "clip", "average")
+RECIPE_LATER = ("schedule", "optimizer", "betas", "warmup", "clip", "average")
 """Settings of the first records, and those that came later and are told where they are not at their defaults."""
 
 
 def config_of(trial: CharacterTrial, kind: str, labels: list[str], asked: Measures) -> dict[str, Any]:
     """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
-    optimizer = ("optimizer",) if "optimizer" in type(trial).model_fields else ()
     blocks: dict[str, Any] = {name: list(getattr(asked, name)) for name in ("protocol", "ensembles", "equal_compute")}
     blocks |= {"snapshots": list(asked.snapshots), "training_windows": asked.training_windows}
     blocks |= {"metrics": dict(asked.metrics), "parts": dict(trial.parts)}
@@ -105,7 +113,7 @@ def config_of(trial: CharacterTrial, kind: str, labels: list[str], asked: Measur
         **trial.told(ALWAYS, LATER),
         "dataset": short_name(trial.dataset),
         "prediction_windows": asked.prediction_windows,
-        "recipe": trial.told(RECIPE, (*RECIPE_LATER, *optimizer)),
+        "recipe": trial.told(RECIPE, RECIPE_LATER),
         "kind": kind,
         "trials": labels,
         "model_size": without_vocabulary(SCALES[trial.scale]),

@@ -16,6 +16,7 @@ from actlab.study import baselines, defects
 from actlab.study.cache import checkpoint_of, snapshot_of
 from actlab.study.character_study import CharacterStudy, plan
 from actlab.study.character_trial import BFLOAT16, SHIFT, THREADS, CharacterTrial, load, recipe_of
+from actlab.study.optimizing import OF_CHARACTERS, optimizer_of
 from actlab.study.timing import pace
 from actlab.study.trial import Arm, LanguageTrial, Outcome, Results, Task
 from actlab.trainers import checkpoint, loop, setup
@@ -112,8 +113,10 @@ def train(task: Task[CharacterTrial], place: Path | None, report: Report | None)
     trial, asked = task.first, task.measures
     corpus, validation = text_of(trial)
     frozen = compared_on(trial, asked.prediction_windows or 1)
-    model, recipe, nudged = network(trial), recipe_of(trial), trial.nudged_at
+    model, recipe, nudged = network(trial).to(trial.device), recipe_of(trial), trial.nudged_at
     predictions = f"predictions/{asked.prediction_windows}"
+    settings = {"lr": trial.learning_rate, "weight_decay": trial.weight_decay, "betas": trial.betas}
+    settings |= OF_CHARACTERS.get(trial.optimizer, {})
     if trial.change == THREADS:
         torch.set_num_threads(2)  # the next trial sets it back
 
@@ -131,6 +134,7 @@ def train(task: Task[CharacterTrial], place: Path | None, report: Report | None)
         frozen,
         recipe,
         trial.seed_of("order"),
+        optimizer=optimizer_of(trial.optimizer, trial.parts, model, trial.seed_of("optimizer"), settings),
         dropout_seed=trial.seed_of("dropout"),
         also=(*trial.also, *([nudged] if nudged else ())),
         saved_at=checkpoint_of(place) if place else None,

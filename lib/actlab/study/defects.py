@@ -19,7 +19,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models import LanguageModel, ModelConfig
 from actlab.models.convlm import ConvBlock
 from actlab.records.defect_names import BATCHES, BOTH, DOUBLED, FINAL, IGNORED, LAST, UNPAIRED
-from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.evaluation import evaluate, exact, predict
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import Windows
@@ -152,7 +152,7 @@ def measured(
             draws[label] = first, second
         if LAST in on:
             p, targets = draws[label][0]
-            entry["val_accuracy"] = 100 * (p.argmax(dim=1) == targets).double().mean().item()
+            entry["val_accuracy"] = 100 * exact(p.argmax(dim=1) == targets).mean().item()
         if BATCHES in on:
             count = DRAWN_BATCHES * recipe.batch_size
             windows = _windows(text, net.config.block_size, count, generator(seed, "drawn/batches"))

@@ -7,19 +7,20 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from actlab.activations import ACTIVATIONS
+from actlab.activations import ACTIVATIONS, SYNONYMS
 from actlab.data.fetch import SHAKESPEARE, no_download
 from actlab.data.text import TEXTS, is_file, load_text, own_sha256
 from actlab.errors import LIMITS, BadInput, DataError, UnknownName, brief
 from actlab.files import parse_yaml
 from actlab.models import MODELS, SCALES
+from actlab.optimizers import OPTIMIZERS
 from actlab.plugins import load_plugins
 from actlab.study.plan import Number
 from actlab.trainers.recipes import DTYPES
 
 BEFORE = "before plug-ins"
 """Context of a first look at parameters: no plug-in has run, and a name that one may bring is let through."""
-OPEN = ("activation", "model", "dataset", "network")
+OPEN = ("activation", "model", "dataset", "network", "optimizer")
 """Kinds of names that plug-ins bring."""
 FIXED = {
     SHAKESPEARE.sha256: "shakespeare",
@@ -41,12 +42,24 @@ def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> Aft
     return AfterValidator(check)
 
 
+def ours(name: T) -> T | str:
+    """Our name of an activation that is given by PyTorch's."""
+    return SYNONYMS.get(name, name) if isinstance(name, str) else name
+
+
 def as_list(value: Any) -> tuple[Any, ...]:
     """One value or a list of them; a list also in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it."""
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
         with suppress(BadInput):
             value, _ = parse_yaml(value, "a list in words")
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _pair(value: Any) -> Any:
+    """A list of two numbers, also in words; nothing stays nothing."""
+    if value is None or len(pair := as_list(value)) == 2:
+        return value if value is None else pair
+    raise BadInput("expected two numbers, as in betas=[0.9, 0.99]")
 
 
 def _each_once(values: tuple[T, ...]) -> tuple[T, ...]:
@@ -89,12 +102,16 @@ Windows = Annotated[int, Field(ge=1, le=LIMITS["windows"])]
 WindowsOrAll = Annotated[int, Field(ge=0, le=LIMITS["windows"])]
 Trials = Annotated[int, Field(ge=1, le=LIMITS["trials"])]
 Seed = Annotated[int, Field(ge=0, le=LIMITS["seed"])]
-Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]+)?)$")]
+Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]+)?|mps)$")]
 Share = Annotated[Number, Field(gt=0, le=1)]
 NotNegative = Annotated[Number, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0, allow_inf_nan=False)]
 StudyName = Annotated[str, AfterValidator(folder)]
-ActivationName = Annotated[str, one_of("activation", ACTIVATIONS)]
+ActivationName = Annotated[str, one_of("activation", ACTIVATIONS), AfterValidator(ours)]
+OptimizerName = Annotated[str, one_of("optimizer", OPTIMIZERS)]
+Decay = Annotated[Number, Field(ge=0, lt=1)]
+Betas = Annotated[tuple[Decay, Decay] | None, BeforeValidator(_pair)]
+"""Of an optimizer that averages gradients and their squares; none: its usual ones."""
 ModelName = Annotated[str, one_of("model", MODELS)]
 Dtype = Annotated[str, one_of("dtype", DTYPES)]
 ScaleName = Annotated[str, one_of("scale", SCALES)]

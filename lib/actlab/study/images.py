@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from torch import Tensor
 
 from actlab.activations import ACTIVATIONS
@@ -18,7 +18,7 @@ from actlab.models import LanguageModel
 from actlab.models.ffn import FFN, count, networks
 from actlab.plugins import find_part, parts_of
 from actlab.records import store
-from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of
+from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of, ours
 from actlab.study.measure import mean
 from actlab.study.study import Study as AnyStudy
 from actlab.study.study import with_axes
@@ -51,7 +51,7 @@ class ImageTrial(Trial):
     """Adam's."""
     hidden: Annotated[int, Field(ge=1, le=LIMITS["hidden"])] = 2
     """Hidden units of the plain network."""
-    network: Annotated[str, one_of("network", networks)] = "relu"
+    network: Annotated[str, BeforeValidator(ours), one_of("network", networks)] = "relu"
 
     @property
     def activation(self) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from actlab.errors import BadInput, RecordError
@@ -24,6 +23,7 @@ from actlab.study.record import seconds_of
 from actlab.study.trial import Measures, Results, Task, Trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
+from actlab.trainers.setup import missing_device
 
 PROCESSOR = ("processor", "capability", "generation")
 """What of a machine decides how sums are rounded."""
@@ -92,7 +92,7 @@ class RecordedTrial:
         that are not loaded, other data or none."""
         record, config = self.record, self.record["config"]
         device = str(config.get("recipe", {}).get("device", "cpu"))
-        if device.startswith("cuda") and not torch.cuda.is_available():
+        if missing_device(device):
             raise RecordError(f"{self.id} was trained on {device}, which is not here")
         if (processes := record["provenance"].get("processes", 1)) > 1:
             raise RecordError(f"{self.id} was trained by {processes} processes together: one process has other bits")

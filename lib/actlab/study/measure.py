@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from actlab import metrics
 from actlab.models import LanguageModel
 from actlab.study.trial import Results
-from actlab.trainers.evaluation import logits_of
+from actlab.trainers.evaluation import exact, logits_of
 from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows, spread
 
@@ -84,5 +84,5 @@ def batch_losses(model: LanguageModel, tokens: Tensor, recipe: BaseRecipe) -> Re
     windows = Windows(*(part.reshape(-1, block_size) for part in (whole.inputs, whole.targets)))
     pairs = logits_of(model, windows, recipe)
     losses = torch.cat([F.cross_entropy(logits, targets, reduction="none") for logits, targets in pairs])
-    means = losses.view(-1, batch_tokens).double().mean(dim=1)
+    means = exact(losses.view(-1, batch_tokens)).mean(dim=1)
     return {"batch_tokens": batch_tokens, "batch_losses": [round(value, 6) for value in means.tolist()]}

@@ -40,10 +40,15 @@ class MeasuredArm:
         return [trial for trial, r in zip(self.arm.trials, self.results, strict=True) if r["status"] == "done"]
 
     @property
+    def device(self) -> str:
+        """Where predictions are compared: on the trials' own, but on the CPU where that has no float64 (Apple's)."""
+        return "cpu" if self.first.device == "mps" else self.first.device
+
+    @property
     def targets(self) -> Tensor:
         """(N,) the characters that come, on the frozen windows."""
         frozen = characters.compared_on(self.first, self.arm.measures.prediction_windows)
-        return frozen.targets.flatten().to(self.first.device)
+        return frozen.targets.flatten().to(self.device)
 
     @property
     def couples(self) -> list[tuple[str, str]]:
@@ -58,7 +63,7 @@ class MeasuredArm:
         return {trial.label: net.to(trial.device) for trial, net in nets.items()}
 
     def predictions(self, iteration: int | None = None, decay: str = "") -> Predictions:
-        """Label -> predictions on its device: at the end, at a snapshot, or of the weights averaged with a decay."""
+        """Label -> predictions on ``device``: at the end, at a snapshot, or of the weights averaged with a decay."""
         count, start = self.arm.measures.prediction_windows, f"average/{decay}/" if decay else ""
         found = {}
         for trial in self.done:
@@ -67,7 +72,7 @@ class MeasuredArm:
             if kept is None:  # kept for a study with other windows: its weights are here
                 net = characters.trained(trial, tensors, f"{start}weights/").to(trial.device)
                 kept = predict(net, characters.compared_on(trial, count), recipe_of(trial))
-            found[trial.label] = kept.to(trial.device)
+            found[trial.label] = kept.to(self.device)
         return found
 
     def trials(self) -> list[Results]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from actlab.errors import BadInput, check_name
 from actlab.files import parse_yaml
-from actlab.study.fields import as_list
+from actlab.study.fields import as_list, ours
 from actlab.study.study import Study
 
 FIELDS = {"activation": ("activation", "network"), "model": ("model",)}
@@ -16,6 +16,31 @@ FIELDS = {"activation": ("activation", "network"), "model": ("model",)}
 def listed(values: Sequence[str] | None) -> list[str]:
     """The names in options that may be repeated and may hold several with commas between them."""
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+
+
+OF = {"optimizer": ("betas", "clip", "learning_rate", "rate_factor", "schedule", "warmup", "weight_decay")}
+"""What may stand before a field's name, as in ``optimizer.betas``, and the fields that it has: a reader's word, the
+field is flat."""
+
+
+def set_in(given: dict[str, Any], values: Mapping[str, Any], name: str, value: Any, told: str) -> None:
+    """Set a field by its name among ``given``; ``rates.of``: one key of a field that holds several, of which the others
+    stay as they are in ``values``; ``optimizer.betas``: the field ``betas``.
+
+    Raises:
+        UnknownName: such a key that the field does not have.
+    """
+    first, dot, rest = name.partition(".")
+    if not dot:
+        given[name] = value
+    elif first in OF:
+        check_name(f"setting of {first}", rest, OF[first], told)
+        given[rest] = value
+    else:
+        held = given.get(first, values.get(first))
+        inside = dict(held) if isinstance(held, Mapping) else {}
+        arm, _, key = rest.rpartition(".")  # per_arm.charlm/gelu_0.3.iterations
+        given[first] = inside | ({arm: {**inside.get(arm, {}), key: value}} if arm else {key: value})
 
 
 def overridden(
@@ -38,7 +63,8 @@ def overridden(
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise BadInput(f"--set {text:.100}: expected name=value, as in --set iterations=100")
-        given[name.strip()], _ = parse_yaml(value, f"--set {text:.100}: the value")
+        read, _ = parse_yaml(value, f"--set {text:.100}: the value")
+        set_in(given, values, name.strip(), read, f"--set {text:.100}")
     given |= {name: value for name, value in changes.items() if value is not None}
     if given and values.get("plan"):
         given["plan"] = None
@@ -65,7 +91,7 @@ def filtered(params: Study, where: str, filters: Mapping[str, Sequence[str] | No
     """
     fields = type(params).model_fields
     for option, values in filters.items():
-        if names := listed(values):
+        if names := [ours(name) for name in listed(values)]:
             field = next((name for name in FIELDS[option] if name in fields), "")
             if not field:
                 raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")

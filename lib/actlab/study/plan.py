@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from actlab.statistics.tuning import Rule
+
 
 class Checked(BaseModel):
     """Unknown keys and wrong types are refused; nothing changes after entry."""
@@ -30,10 +32,15 @@ class Tuning(Checked):
 
     rates: list[Number] = Field(min_length=2)
     seeds: list[int] = Field(min_length=1)
-    keep: int = Field(2, ge=1)
-    factor: float = Field(2.0, gt=1)
-    least: Number = Field(1e-5, gt=0)
-    most: Number = Field(1e3, gt=0)
+    keep: int = Field(Rule.keep, ge=1)
+    factor: float = Field(Rule.factor, gt=1)
+    least: Number = Field(Rule.least, gt=0)
+    most: Number = Field(Rule.most, gt=0)
+
+    @property
+    def rule(self) -> Rule:
+        """What it means."""
+        return Rule(**self.model_dump())
 
 
 class Hypothesis(Checked):

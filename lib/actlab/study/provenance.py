@@ -13,7 +13,7 @@ import torch
 
 from actlab import paths
 
-TRIALS = ("character_trial", "characters", "twins", "tokens", "shards", "images", "defects")
+TRIALS = ("character_trial", "characters", "twins", "tokens", "shards", "images", "defects", "optimizing")
 CODE_OF_A_TRIAL = (
     *("activations.py", "models", "optimizers", "data", "trainers"),
     *(f"study/{name}.py" for name in TRIALS),
@@ -56,6 +56,13 @@ def cpu(field: str) -> str:
     return next((value.strip() for name, _, value in lines if name.strip() == field), "")
 
 
+def gpu() -> str | None:
+    """Its name; None where there is none."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"{platform.processor()} MPS" if torch.backends.mps.is_available() else None
+
+
 @cache
 def machine() -> dict[str, object]:
     """What a bit-for-bit comparison has to share: processor, GPU and versions. Generations of processors share a
@@ -63,7 +70,7 @@ def machine() -> dict[str, object]:
     return {
         "processor": cpu("model name") or platform.processor() or platform.machine(),
         "generation": f"{cpu('cpu family')}.{cpu('model')}",
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "gpu": gpu(),
         "capability": torch.backends.cpu.get_cpu_capability() + " with AMX" * torch.cpu._is_amx_tile_supported(),
         "python": platform.python_version(),
         "torch": torch.__version__,

@@ -75,6 +75,7 @@ def record_of(arm: Arm[T], results: list[Results]) -> store.Record:
     kind = kind_of(first)
     path = "compiled" if getattr(first, "compiled", False) else kind.PATH
     origin = provenance.of_record(path=path, plan=arm.plan, data=kind.data(first, arm.measures.prediction_windows))
+    origin |= {"tuning": arm.tuning} if arm.tuning else {}
     return {
         **kind.measure(arm, results),
         "config": dict(arm.config),

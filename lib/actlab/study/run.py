@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import store
@@ -21,6 +19,7 @@ from actlab.study.record import check_growth, earlier, finish, record_of, record
 from actlab.study.study import Study, read_mapping
 from actlab.study.trial import Arm, Results, Task, Trial, together
 from actlab.study.workers.pool import run_tasks
+from actlab.trainers.setup import missing_device
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,8 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         path = found if found.exists() else path
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
     kind = kind_named(str(values.pop("kind", "repro")), where).Study
+    if isinstance(rates := values.get("rates"), dict):
+        values["rates"] = {**rates, "beside": str(path.parent)}
     if "study" not in values:
         if not values.get("plugins"):  # what else is wrong is said first, but no plug-in runs for it
             kind.parse(values, where)
@@ -207,13 +208,9 @@ def run_experiment(model: str, activation: str, params: Study | dict[str, Any]) 
 
 def _check_devices(devices: set[str]) -> None:
     """``BadInput`` where one of them is not here."""
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    absent = [device for device in devices - {"cpu"} if int(device.partition(":")[2] or 0) >= count]
-    if absent:
-        raise BadInput(
-            f"device={absent[0]}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
-            "machine that has it"
-        )
+    for device in devices:
+        if wrong := missing_device(device):
+            raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
 
 
 def _check_committed(study: str, missing: Sequence[Arm[Trial]]) -> None:

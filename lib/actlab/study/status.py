@@ -28,7 +28,7 @@ LEFT = ("running", "failed", "missing")
 STATES = ("recorded", "ended", *LEFT)
 NO_PACE = {
     *("seed", "change", "parts", "varies", "fixed"),
-    *("learning_rate", "weight_decay", "schedule", "warmup", "rate_factor"),
+    *("learning_rate", "weight_decay", "schedule", "warmup", "rate_factor", "betas"),
 }
 """Settings that a step's time does not depend on: of trials that share all others, one is timed."""
 

@@ -10,9 +10,11 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import ValidationError, create_model, model_validator
 
-from actlab.errors import LIMITS, BadInput, brief, check_name
+from actlab.errors import LIMITS, BadInput, check_name
 from actlab.files import parse_yaml, read_bytes
+from actlab.optimizers import OPTIMIZERS
 from actlab.study.fields import BEFORE, Axis, Plugins, Seed, StudyName, Trials
+from actlab.study.mistakes import explained
 from actlab.study.plan import Checked, Plan, Tuning
 from actlab.study.trial import Trial
 
@@ -36,6 +38,9 @@ class Rates(Checked):
 
     study: StudyName
     of: str = ""
+    """The activation whose rate all arms of a model take; its own unless given."""
+    beside: str = ""
+    """Folder of the params file that names it; filled in when that is read."""
 
 
 class Study(Checked):
@@ -93,7 +98,7 @@ class Study(Checked):
         except ValidationError as error:
             wrong = error.errors()
             first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
-            told = [_explain(item, values) for item in (first or wrong)[:SHOWN]]
+            told = [explained(cls, item, values) for item in (first or wrong)[:SHOWN]]
             more = f"; and {len(wrong) - SHOWN} more" if len(first or wrong) > SHOWN else ""
             raise BadInput(f"{where}: {'; '.join(told)}{more}") from None
 
@@ -112,16 +117,6 @@ class Study(Checked):
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
         """A checked copy with some fields changed."""
         return self.parse({**self.model_dump(), **changes}, where)
-
-
-def _explain(item: Any, values: Mapping[str, Any]) -> str:
-    loc = item["loc"]
-    given = values.get(loc[0]) if loc else None
-    if loc[1:2] == (0,) and not isinstance(given, list | tuple) and not str(given).startswith("["):
-        loc = (loc[0], *loc[2:])  # one value, which was read as a list of one
-    place = ".".join(map(str, loc))
-    message = item["msg"].removeprefix("Value error, ")
-    return f"{place}={brief(item['input'])}: {message}" if place else message
 
 
 S = TypeVar("S", bound=Study)
@@ -158,6 +153,20 @@ class LanguageStudy(Study):
     """Choose a learning rate (or factor) for each arm."""
     plan: Plan | None = None
     """What was decided before the runs."""
+
+    @model_validator(mode="after")
+    def _betas_fit(self) -> Self:
+        names: tuple[str, ...] = getattr(self, "optimizer", ())
+        for name in names if getattr(self, "betas", None) else ():
+            if name in OPTIMIZERS and not OPTIMIZERS[name].has_betas:
+                having = ", ".join(sorted(each for each, row in OPTIMIZERS.items() if row.has_betas))
+                raise BadInput(f"betas: optimizer {name!r} takes none; those that do are {having}")
+        return self
+
+    @property
+    def rule(self) -> dict[str, Any] | None:
+        """What a record says of the tuning."""
+        return self.tuning.model_dump() if self.tuning else None
 
     @property
     def mark(self) -> tuple[int, str] | None:

@@ -13,19 +13,19 @@ from torch import Tensor
 from actlab import paths
 from actlab.data.text import is_file, load_text, located, part_of, short_name, shown
 from actlab.data.tokens import TokenStream, load_tokens
-from actlab.errors import LIMITS
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
-from actlab.optimizers import OPTIMIZERS, build_optimizer
+from actlab.optimizers import OPTIMIZERS
 from actlab.plugins import find_part, parts_of
 from actlab.records import store
 from actlab.study import shards
 from actlab.study.cache import checkpoint_of
 from actlab.study.character_trial import dataset_of, without_vocabulary
 from actlab.study.characters import results_of, weights
-from actlab.study.fields import ActivationName, Batch, Positive, StudyName, Trials, one_of
+from actlab.study.fields import ActivationName, Batch, OptimizerName, Positive, StudyName, Trials, one_of
 from actlab.study.measure import batch_losses, mean
-from actlab.study.study import LanguageStudy, with_axes
+from actlab.study.optimizing import optimizer_of
+from actlab.study.study import LanguageStudy, Rates, with_axes
 from actlab.study.timing import pace
 from actlab.study.trial import Arm, LanguageTrial, Outcome, Results, Task
 from actlab.study.tuning import chosen, tuned
@@ -43,6 +43,7 @@ class TokenTrial(LanguageTrial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
     kind: ClassVar[str] = "ablation"
+    later: ClassVar[tuple[str, ...]] = ("betas", "clip")
     named_by: ClassVar[tuple[str, ...]] = ("optimizer", "symmetry", "activation")
     vocab_size: Annotated[int, Field(ge=257, le=65536)] = 512
     """Largest vocabulary of the text's byte-pair encoding."""
@@ -59,14 +60,12 @@ class TokenTrial(LanguageTrial):
     micro_batches: Batch = 1
     """Batches whose gradients make one step."""
     schedule: Annotated[str, one_of("schedule", SCHEDULES)] = "constant"
-    warmup: Annotated[int, Field(ge=0, le=LIMITS["iterations"])] = 0
-    """Steps over which the rate rises linearly to its full value."""
     soap_max_dim: Annotated[int, Field(ge=0, le=100_000)] = 10_000
     """Longest side that SOAP gives a basis."""
     rate_factor: Positive = 1.0
     """Multiple of the optimizer's published learning rate."""
-    optimizer: Annotated[str, one_of("optimizer", OPTIMIZERS)] = "ecd"
-    """With its published settings."""
+    optimizer: OptimizerName = "ecd"
+    """With its published settings, or one that a plug-in registers."""
     symmetry: Annotated[str, one_of("symmetry mode", MODES)] = "symmetric"
     """What is added in attention."""
     activation: ActivationName = "gelu"
@@ -81,7 +80,8 @@ class TokenTrial(LanguageTrial):
     def optimizer_settings(self) -> dict[str, Any]:
         """What departs from the published settings."""
         rate = OPTIMIZERS[self.optimizer].defaults["lr"] * self.rate_factor
-        return {"lr": rate, **({"max_precondition_dim": self.soap_max_dim} if self.optimizer == "soap" else {})}
+        soap = {"max_precondition_dim": self.soap_max_dim} if self.optimizer == "soap" else {}
+        return {"lr": rate, **soap, **({"betas": self.betas} if self.betas else {})}
 
 
 @with_axes(
@@ -92,6 +92,7 @@ class TokenStudy(LanguageStudy):
 
     kind: ClassVar[str] = "ablation"
     trial: ClassVar[type[TokenTrial]] = TokenTrial
+    single: ClassVar[tuple[str, ...]] = ("betas",)
     study: StudyName = "ablation-quick"
     trials: Trials = 1
 
@@ -113,11 +114,12 @@ def config_of(trial: TokenTrial, labels: list[str]) -> dict[str, Any]:
     """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
     settings = {**OPTIMIZERS[trial.optimizer].defaults, **trial.optimizer_settings}
     recipe = recipe_of(trial)
+    of_recipe = {each.name: getattr(recipe, each.name) for each in fields(recipe) if each.name != "clip"}
     return {
-        **trial.told(ALWAYS, ("validation",)),
+        **trial.told(ALWAYS, ("validation", "betas")),
         **({"parts": dict(trial.parts)} if trial.parts else {}),
         "dataset": short_name(trial.dataset),
-        "recipe": {each.name: getattr(recipe, each.name) for each in fields(recipe)},
+        "recipe": of_recipe | trial.told((), ("clip",)),
         "positions": "learned",
         "trials": labels,
         "model_size": without_vocabulary(GPT2_SCALES[trial.scale]) | NO_CHOICE,
@@ -139,17 +141,17 @@ def cell_of(study: TokenStudy, optimizer: str, symmetry: str, activation: str) -
     """The study of one optimizer, symmetry and activation alone, with its chosen rate factor."""
     own: dict[str, Any] = {"optimizer": optimizer, "symmetry": symmetry, "activation": activation, "rates": None}
     if study.rates is not None:
-        own["rate_factor"] = chosen_factor(study.rates.study, optimizer)
+        own["rate_factor"] = chosen_factor(study.rates, optimizer)
     return study.replace(**own)
 
 
-def chosen_factor(study: str, optimizer: str) -> float:
-    """The multiple of an optimizer's published rate that the study ``params/<study>.yaml`` chose."""
+def chosen_factor(rates: Rates, optimizer: str) -> float:
+    """The multiple of an optimizer's published rate that a study chose."""
 
     def choice(of: TokenStudy) -> tuple[list[Arm[TokenTrial]], float | None]:
         return candidates(cell_of(of, optimizer, of.levels("symmetry")[0], of.levels("activation")[0]))
 
-    return chosen(study, TokenStudy, choice)
+    return chosen(rates, TokenStudy, choice, optimizer=optimizer)
 
 
 def candidates(cell: TokenStudy) -> tuple[list[Arm[TokenTrial]], float | None]:
@@ -162,14 +164,16 @@ def arms_of(study: TokenStudy) -> list[Arm[TokenTrial]]:
     """One at each point of the study."""
     arms = []
     for point in study.points():
-        named = {"activation": point["activation"], **({} if point["shards"] else {"dataset": point["dataset"]})}
+        named = {name: point[name] for name in ("activation", "optimizer", "dataset")}
+        if point["shards"]:
+            del named["dataset"]
         point |= {"dataset": located(point["dataset"]), "parts": parts_of(**named)}
         trials = tuple(TokenTrial.model_construct(**point, seed=seed) for seed in study.seeds)
         first = trials[0]
         factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
         name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
         config = config_of(first, [trial.label for trial in trials])
-        arms.append(Arm(study.study, "ablation", name, trials, config, plan=study.mark))
+        arms.append(Arm(study.study, "ablation", name, trials, config, plan=study.mark, tuning=study.rule))
     return arms
 
 
@@ -177,6 +181,7 @@ def load(record: store.Record, label: str) -> TokenTrial:
     """A recorded trial; its parts need not be here."""
     config = record["config"]
     values = {name: v for name, v in (config["recipe"] | config).items() if name in TokenTrial.model_fields}
+    values["betas"] = tuple(values["betas"]) if values.get("betas") else None
     values |= {"dataset": dataset_of(record), "parts": tuple(sorted(config.get("parts", {}).items()))}
     return TokenTrial.model_construct(**values | {"seed": int(label)})
 
@@ -239,8 +244,7 @@ def train(task: Task[TokenTrial], place: Path | None, report: Callable[[int, flo
     """Weights alone beside the results: predictions over a vocabulary are large."""
     trial, recipe = task.first, recipe_of(task.first)
     model = network(trial).to(trial.device)
-    parameters, random = model.parameters(), generator(trial.seed, "optimizer")
-    optimizer = build_optimizer(trial.optimizer, parameters, random, **trial.optimizer_settings)
+    optimizer = optimizer_of(trial.optimizer, trial.parts, model, trial.seed, trial.optimizer_settings)
     stream = TokenStream(
         shards_of(trial).train,
         model.config.block_size,

@@ -4,15 +4,16 @@ but `seed` and `change`. Trains nothing, and reads no file."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
+from actlab.errors import LIMITS
 from actlab.plugins import Parts
 from actlab.records import store
 from actlab.records.settings import by_content
-from actlab.study.fields import Batch, Device, Dtype, Seed, Steps, TextName, WindowsOrAll
+from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Seed, Steps, TextName, WindowsOrAll
 
 Results = dict[str, Any]
 """What a trial leaves for its arm's record: plain values."""
@@ -31,6 +32,8 @@ class Trial(BaseModel):
     """The fields that its name begins with."""
     no_axis: ClassVar[tuple[str, ...]] = ("seed", "change", "parts")
     """Fields that the plan fills in, or of which a list is one value."""
+    later: ClassVar[tuple[str, ...]] = ()
+    """Fields that came after the first cached trials."""
     seed: Seed = 42
     change: str = ""
     """What it differs in from the plain trial of its seed: ``repeat``, ``nudge-100``, ``order``, ...; empty:
@@ -65,6 +68,11 @@ class Trial(BaseModel):
         values = {name: getattr(self, name) for name in (*always, *later)}
         return {name: value for name, value in values.items() if name in always or value != fields[name].default}
 
+    @property
+    def key(self) -> dict[str, Any]:
+        """Its settings for the cache, where what was trained before a field came keeps its place."""
+        return self.told([name for name in type(self).model_fields if name not in self.later], self.later)
+
 
 class LanguageTrial(Trial):
     """What trials of both kinds of language models have."""
@@ -84,6 +92,12 @@ class LanguageTrial(Trial):
     dtype: Dtype = "float32"
     compiled: bool = False
     """Run through torch.compile."""
+    betas: Betas = None
+    """Decays of the optimizer's averages of gradients and of their squares; none: its usual ones."""
+    warmup: Annotated[int, Field(ge=0, le=LIMITS["iterations"])] = 0
+    """Steps over which the rate rises linearly to its full value."""
+    clip: NotNegative = 0.0
+    """Largest L2 norm of the gradient of all weights; 0: not limited."""
 
     @property
     def place(self) -> str:  # noqa: D102
@@ -137,6 +151,8 @@ class Arm(Generic[T]):
     measures: Measures = Measures()
     plan: tuple[int, str] | None = None
     """Version and hash of the plan that it is run under; it changes no id."""
+    tuning: Mapping[str, Any] | None = field(default=None, compare=False)
+    """The rule of a study that chooses learning rates; it changes no id."""
 
     @cached_property
     def id(self) -> str:

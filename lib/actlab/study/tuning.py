@@ -1,57 +1,21 @@
-"""Tuning of learning rates: the rule that says which rates and seeds to try next and which rate is chosen, and the arms
-that follow from it.
-
-The rule, fixed before any run: every rate of the grid with the first seed; while the lowest loss lies at an edge of
-what was tried, the grid is extended there by ``factor``; the ``keep`` best rates also with the other seeds; of those
-the one with the lowest mean loss is chosen, unless it lies at an edge, which extends the grid again.  A diverged trial
-has an infinite loss.
-"""
+"""Tuning of learning rates: the arms that follow from the rule (``statistics.tuning``), and the rate that another study
+has chosen."""
 
 import math
-import statistics
 from collections.abc import Callable, Mapping
-from itertools import product
+from pathlib import Path
 from typing import Any, TypeVar
 
 from actlab import paths
-from actlab.errors import BadInput
-from actlab.study.plan import Tuning
+from actlab.errors import BadInput, UnknownName
+from actlab.records import store
+from actlab.records.rates import choices
+from actlab.statistics.tuning import step
 from actlab.study.record import recorded
-from actlab.study.study import LanguageStudy
+from actlab.study.study import LanguageStudy, Rates
 from actlab.study.trial import Arm, T
 
-Losses = Mapping[tuple[float, int], float]
-"""(rate, seed) -> the loss at the end, in nats; lower is better."""
 S = TypeVar("S", bound=LanguageStudy)
-
-
-def step(losses: Losses, rule: Tuning) -> tuple[list[tuple[float, int]], float | None]:
-    """(the trials that the rule wants now and that have no loss yet; the chosen rate, once none is wanted).
-
-    No rate is chosen where every one of them diverged.
-    """
-    first, *others = rule.seeds
-    rates = sorted({*rule.rates, *(rate for rate, seed in losses if seed == first)})
-
-    def untried(rates: list[float], seeds: list[int]) -> list[tuple[float, int]]:
-        return [trial for trial in product(rates, seeds) if trial not in losses]
-
-    def beyond(rate: float) -> list[tuple[float, int]]:
-        """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
-        further = rate * rule.factor if rate == rates[-1] else rate / rule.factor if rate == rates[0] else math.nan
-        return [(further, first)] if rule.least <= further <= rule.most else []
-
-    if wanted := untried(rates, [first]):
-        return wanted, None
-    ranked = sorted((r for r in rates if math.isfinite(losses[r, first])), key=lambda rate: losses[rate, first])
-    if not ranked:
-        return [], None
-    if wanted := beyond(ranked[0]) or untried(ranked[: rule.keep], others):
-        return wanted, None
-    tried = [rate for rate in ranked if not untried([rate], others)]
-    best = min(tried, key=lambda rate: statistics.fmean(losses[rate, seed] for seed in rule.seeds))
-    wanted = beyond(best)
-    return wanted, None if wanted else best
 
 
 def tuned(study: S, field: str, arm: Callable[[S], Arm[T]]) -> tuple[list[Arm[T]], float | None]:
@@ -61,7 +25,7 @@ def tuned(study: S, field: str, arm: Callable[[S], Arm[T]]) -> tuple[list[Arm[T]
     arms: list[Arm[T]] = []
     losses: dict[tuple[float, int], float] = {}
     while True:
-        wanted, rate = step(losses, study.tuning)
+        wanted, rate = step(losses, study.tuning.rule)
         fresh = [arm(study.replace(**{field: rate, "seed": seed, "trials": 1})) for rate, seed in wanted]
         arms += fresh
         records = [recorded(arm) for arm in fresh]
@@ -74,19 +38,55 @@ def _loss(trial: Mapping[str, Any]) -> float:
     return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
 
 
-def chosen(study: str, kind: type[S], choice: Callable[[S], tuple[list[Arm[T]], float | None]]) -> float:
-    """The rate that a cell of the study ``params/<study>.yaml`` chose; ``BadInput`` as long as it has not.
+def chosen(rates: Rates, kind: type[S], choice: Callable[[S], tuple[list[Arm[T]], float | None]], **cell: str) -> float:
+    """The rate that a study chose for a cell.
 
-    ``kind``: of the study; ``choice``: of its parameters, what ``tuned`` says of the cell.
+    Its params file decides which trials count: the one beside the file that names it, else the project's, else a
+    recorded study's. A study without one, as ``--set study=NAME`` makes them, is known by its records.
+
+    Args:
+        rates: name the study.
+        kind: of the study.
+        choice: of its parameters, what ``tuned`` says of the cell.
+        cell: whose rate is asked for: model and activation, or optimizer.
+
+    Raises:
+        UnknownName: no such study.
+        BadInput: it chooses no rates, or none for this cell yet.
     """
-    path = paths.params_file(study)
+    beside = Path(rates.beside) / f"{rates.study}.yaml"
+    path = beside if rates.beside and beside.is_file() else paths.params_file(rates.study)
+    if not path.is_file():
+        return _recorded_choice(rates, cell)
     params = kind.load(path)
     if params.tuning is None:
-        raise BadInput(f"{study} chooses no learning rates: {path} has no `tuning`")
+        raise BadInput(f"{rates.study} chooses no learning rates: {paths.shown(path)} has no `tuning`")
     arms, rate = choice(params)
-    if rate is None:
-        raise BadInput(
-            f"{study} has chosen no learning rate for {arms[0].name} yet ({len(arms)} trials are planned): "
-            f"run {paths.shown(path)}"
-        )
-    return rate
+    if rate is not None:
+        return rate
+    for name, level in cell.items():
+        if level not in (levels := params.levels(name)):
+            raise BadInput(
+                f"{rates.study} tunes no {name} {level}, but {', '.join(map(str, levels))}: add it to "
+                f"{paths.shown(path)}, tune it in a study of your own, or say `of` in `rates`"
+            )
+    raise BadInput(
+        f"{rates.study} has chosen no learning rate for {arms[0].name} yet ({len(arms)} trials are planned): "
+        f"run {paths.shown(path)}"
+    )
+
+
+def _recorded_choice(rates: Rates, cell: Mapping[str, str]) -> float:
+    """Of a study that has records and no params file."""
+    if rates.study not in (known := store.studies()):
+        raise UnknownName("study", rates.study, known, "rates (no params file beside it or in params/, no record)")
+    of_study = choices(rates.study)
+    if not of_study:
+        raise BadInput(f"{store.where(rates.study)} chooses no learning rates: its records hold no `tuning`")
+    own = [each for each in of_study if all(each.cell.get(name) == level for name, level in cell.items())]
+    found = [each.rate for each in own if each.rate is not None]
+    if not found:
+        named = " ".join(cell.values())
+        tried = f"{len(own[0].losses)} trials are recorded, which do not suffice" if own else "it has no such trial"
+        raise BadInput(f"{store.where(rates.study)} has chosen no learning rate for {named}: {tried}")
+    return found[0]

@@ -38,7 +38,9 @@ class TwinTrial(CharacterTrial):
     """A leader, or a follower beside it."""
 
     kind: ClassVar[str] = "twins"
+    later: ClassVar[tuple[str, ...]] = ("betas",)
     optimizer: Literal["adamw", "adamw-eps", "sgd"] = "adamw"
+    betas: None = None
 
 
 @with_axes(activation=("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"))

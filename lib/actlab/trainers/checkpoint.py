@@ -77,6 +77,8 @@ def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progres
     tensors["random/cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random/cuda"] = torch.cuda.get_rng_state()
+    if torch.backends.mps.is_available():
+        tensors["random/mps"] = torch.mps.get_rng_state()
     write_tensors(path, tensors, progress)
 
 
@@ -106,3 +108,5 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.opti
     torch.set_rng_state(tensors["random/cpu"])
     if "random/cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random/cuda"])
+    if "random/mps" in tensors and torch.backends.mps.is_available():
+        torch.mps.set_rng_state(tensors["random/mps"])

@@ -11,9 +11,9 @@ from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.setup import full_float32
 from actlab.trainers.windows import SKIP, Windows
 
-EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072}
+EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072, "mps": 32768}
 """Positions evaluated at once: what fits the cache of a CPU, what fills a GPU. Part of the bits of a result: fixed."""
-EVALUATION_NUMBERS = {"cpu": 2**26, "cuda": 2**30}
+EVALUATION_NUMBERS = {"cpu": 2**26, "cuda": 2**30, "mps": 2**28}
 """Logits held at once by ``measure`` (float32: 256 MiB and 4 GiB). Part of the bits of a result, so fixed."""
 
 
@@ -33,13 +33,18 @@ def logits_of(
     model.train(was_training)
 
 
+def exact(values: Tensor) -> Tensor:
+    """In float64; on the CPU where the device has no such numbers (Apple's)."""
+    return (values.cpu() if values.device.type == "mps" else values).double()
+
+
 def evaluate(model: nn.Module, windows: Windows, recipe: BaseRecipe) -> dict[str, float]:
     """``val_loss``, the mean cross-entropy in nats, and ``val_accuracy`` in %, over every counted position of
     ``windows``."""
-    loss = torch.zeros((), dtype=torch.float64, device=recipe.device)
+    loss = exact(torch.zeros((), device=recipe.device))
     right = torch.zeros((), dtype=torch.int64, device=recipe.device)
     for logits, targets in logits_of(model, windows, recipe):
-        loss += F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="sum").double()
+        loss += exact(F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="sum"))
         right += (logits.argmax(dim=1) == targets).sum()
     return {"val_loss": (loss / windows.positions).item(), "val_accuracy": 100 * right.item() / windows.positions}
 
@@ -54,11 +59,11 @@ def measure(model: nn.Module, windows: Windows, recipe: BaseRecipe, vocab_size: 
     sums, right = [], torch.zeros((), dtype=torch.int64, device=recipe.device)
     at_once = min(EVALUATION_POSITIONS[kind], EVALUATION_NUMBERS[kind] // vocab_size)
     for logits, targets in logits_of(model, windows, recipe, at_once):
-        losses = F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="none").double()
+        losses = exact(F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="none"))
         sums.append(losses.view(-1, width).sum(dim=1))
         right += (logits.argmax(dim=1) == targets).sum()
-    counts = (windows.targets != SKIP).sum(dim=1)
     per_window = torch.cat(sums)  # (W,)
+    counts = (windows.targets != SKIP).sum(dim=1).to(per_window.device)
     mean = (per_window.sum() / counts.sum()).item()
     spread = per_window / counts - mean
     error = math.sqrt((spread.square().mean() / (len(counts) - 1)).item()) if len(counts) > 1 else math.nan

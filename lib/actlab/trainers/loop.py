@@ -23,7 +23,7 @@ from actlab.optimizers import check_complete
 from actlab.optimizers.steps import step
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
-from actlab.trainers.evaluation import evaluate, measure, predict
+from actlab.trainers.evaluation import evaluate, exact, measure, predict
 from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
 from actlab.trainers.seeds import derive, generator
 from actlab.trainers.windows import Windows, batch_starts
@@ -77,6 +77,7 @@ def train(
     recipe: Recipe,
     seed: int,
     *,
+    optimizer: Optimizer | None = None,
     dropout_seed: int | None = None,
     **options: Any,
 ) -> Trial:
@@ -89,16 +90,23 @@ def train(
         frozen: the windows that predictions are compared on.
         recipe: iterations, batch size, optimizer settings, device.
         seed: makes the streams ``order`` and ``dropout`` (``init`` made the model).
+        optimizer: over every parameter of the model, which is on its device already; AdamW unless given. It is always
+            given a closure. A rate in a group is the full one.
         dropout_seed: makes ``dropout`` instead, where one stream is to vary without the other.
         options: the fields of ``Training`` from ``also`` on.
+
+    Raises:
+        BadInput: a parameter that the optimizer does not have.
     """
     block_size, device = validation.inputs.shape[1], recipe.device
     starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order"))
     starts, text, validation, frozen = starts.to(device), text.to(device), validation.to(device), frozen.to(device)
     span = torch.arange(block_size + 1, device=device)
     model = model.to(device).train()
-    adamw = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
-
+    if optimizer is None:
+        rate, decay = recipe.learning_rate, recipe.weight_decay
+        optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=decay, fused=True)
+    check_complete(optimizer, model)
     averages = [AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) for decay in recipe.decays]  # type: ignore[no-untyped-call]
 
     def batches(iteration: int) -> Batches:
@@ -109,7 +117,7 @@ def train(
         return evaluate(forward, validation, recipe)
 
     dropout_seed = seed if dropout_seed is None else dropout_seed
-    return Training(model, adamw, batches, measured, recipe, dropout_seed, frozen, averages, **options).run()
+    return Training(model, optimizer, batches, measured, recipe, dropout_seed, frozen, averages, **options).run()
 
 
 def train_tokens(
@@ -210,8 +218,8 @@ class Training:
             loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / len(batches)
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
-        if clip := getattr(self.recipe, "clip", 0.0):
-            nn.utils.clip_grad_norm_(self.model.parameters(), clip)
+        if self.recipe.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         return total
 
     def compiled(self) -> tuple[Any, Any]:
@@ -233,7 +241,7 @@ class Training:
             if saved_at is not None and saved_at.exists():
                 progress = Progress(**checkpoint.load(saved_at, saved, self.optimizer))
             reported = since = clock()
-            running = torch.zeros((), dtype=torch.float64, device=recipe.device)
+            running = exact(torch.zeros((), device=recipe.device))
             for iteration in range(progress.iteration, recipe.iterations + 1):
                 due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in self.also
                 if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
@@ -253,7 +261,7 @@ class Training:
                 if iteration == recipe.iterations:
                     break
                 loss = self.step(forward, iteration, rates)
-                running += loss
+                running += loss.to(running.device)
                 if self.on_progress is not None and clock() - reported > 0.1:
                     reported = clock()
                     self.on_progress(iteration + 1, loss.item())

@@ -21,6 +21,8 @@ class BaseRecipe:
     float32."""
     compiled: bool = False
     schedule: str = "constant"
+    clip: float = 0.0
+    """Largest L2 norm of the gradient of all weights; 0: not limited."""
 
     def rate(self, iteration: int) -> float:
         """Share of the full learning rate at step ``iteration`` (from 0)."""
@@ -29,19 +31,17 @@ class BaseRecipe:
 
 @dataclass(frozen=True)
 class Recipe(BaseRecipe):
-    """On characters: AdamW without warm-up or clipping, as the reference study. Schedules: ``constant``, or ``linear``,
-    which falls in equal steps to 0 at the end; ``cooldown``, constant, then so over the last half; ``cosine``, a linear
-    warm-up over the first 2%, then half a cosine to a tenth."""
+    """On characters; unless said otherwise AdamW without warm-up or clipping, as the reference study. Schedules:
+    ``constant``, or ``linear``, which falls in equal steps to 0 at the end; ``cooldown``, constant, then so over the
+    last half; ``cosine``, a linear warm-up over the first 2%, then half a cosine to a tenth."""
 
     batch_size: int = field(kw_only=True)
     learning_rate: float = 3e-4
     weight_decay: float = 0.01
     optimizer: str = "adamw"
-    """``adamw``; of twins also ``adamw-eps`` and ``sgd`` (``trainers.twins``)."""
+    """Name; of twins ``adamw``, ``adamw-eps`` or ``sgd`` (``trainers.twins``)."""
     warmup: int = 0
     """Steps over which the rate rises linearly to its full value, before any schedule but ``cosine``."""
-    clip: float = 0.0
-    """Largest L2 norm of the gradient of all weights; 0: not limited."""
     average: float | tuple[float, ...] = 0.0
     """Decay of an exponential moving average of the weights, kept beside them, or several; 0: none."""
 

@@ -22,6 +22,17 @@ def prepare() -> None:
     full_float32()
 
 
+def missing_device(device: str) -> str:
+    """What is wrong with training on a device here, in a few words; empty where it is here."""
+    if device == "mps":
+        return "" if torch.backends.mps.is_available() else f"PyTorch {torch.__version__} finds no Apple GPU here"
+    if device == "cpu":
+        return ""
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    there = int(device.partition(":")[2] or 0) < count
+    return "" if there else f"PyTorch {torch.__version__} finds {count or 'no'} GPU here"
+
+
 def full_float32() -> None:
     """Convolutions and LSTMs in float32 on a GPU as well, where PyTorch would round their factors to 10 bits (TF32)."""
     torch.backends.cudnn.allow_tf32 = False

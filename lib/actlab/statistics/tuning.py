@@ -1,0 +1,65 @@
+"""The rule that says which learning rates and seeds to try next, and which rate is chosen.
+
+Fixed before any run: every rate of the grid with the first seed; while the lowest loss lies at an edge of what was
+tried, the grid is extended there by ``factor``; the ``keep`` best rates also with the other seeds; of those the one
+with the lowest mean loss is chosen, unless it lies at an edge, which extends the grid again.  A diverged trial has an
+infinite loss.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+Losses = Mapping[tuple[float, int], float]
+"""(rate, seed) -> the loss at the end, in nats; lower is better."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The grid, the seeds and the limits of a study that chooses learning rates (or multiples of the published
+    ones)."""
+
+    rates: Sequence[float]
+    seeds: Sequence[int]
+    keep: int = 2
+    factor: float = 2.0
+    least: float = 1e-5
+    most: float = 1e3
+
+
+def step(losses: Losses, rule: Rule) -> tuple[list[tuple[float, int]], float | None]:
+    """(the trials that the rule wants now and that have no loss yet; the chosen rate, once none is wanted).
+
+    No rate is chosen where every one of them diverged.
+    """
+    first, *others = rule.seeds
+    rates = sorted({*rule.rates, *(rate for rate, seed in losses if seed == first)})
+
+    def untried(rates: list[float], seeds: list[int]) -> list[tuple[float, int]]:
+        return [trial for trial in product(rates, seeds) if trial not in losses]
+
+    def beyond(rate: float) -> list[tuple[float, int]]:
+        """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
+        further = rate * rule.factor if rate == rates[-1] else rate / rule.factor if rate == rates[0] else math.nan
+        return [(further, first)] if rule.least <= further <= rule.most else []
+
+    if wanted := untried(rates, [first]):
+        return wanted, None
+    ranked = sorted((r for r in rates if math.isfinite(losses[r, first])), key=lambda rate: losses[rate, first])
+    if not ranked:
+        return [], None
+    if wanted := beyond(ranked[0]) or untried(ranked[: rule.keep], others):
+        return wanted, None
+    tried = [rate for rate in ranked if not untried([rate], others)]
+    best = min(tried, key=lambda rate: mean_loss(losses, rate, rule))
+    wanted = beyond(best)
+    return wanted, None if wanted else best
+
+
+def mean_loss(losses: Losses, rate: float, rule: Rule) -> float:
+    """Over the seeds of the rule."""
+    return statistics.fmean(losses[rate, seed] for seed in rule.seeds)

@@ -1,0 +1,107 @@
+"""A user's own tuning: found beside the file that names it, in the project or by its records alone; its report."""
+
+import pandas as pd
+import pytest
+import tiny
+import yaml
+
+from actlab.errors import BadInput, UnknownName
+from actlab.records import store
+from actlab.records.rates import choices
+from actlab.study.kinds import plan
+from actlab.study.run import read_params, run
+from actlab.study.tokens import TokenStudy
+
+pytestmark = pytest.mark.usefixtures("toy", "no_own_parts")
+MINE = "import actlab, torch\nactlab.register_activation('mine', torch.nn.Softplus)\n"
+GRID = {"rates": [0.001, 0.004], "seeds": [900, 901], "least": 0.0005, "most": 0.008}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Of a user's files, somewhere else than the current one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "elsewhere").mkdir()
+    return tmp_path / "elsewhere"
+
+
+def written(folder, name, **more):
+    """A params file of a small study of an own activation."""
+    settings = tiny.STUDY | {"study": name, "plugins": ["mine.py"], "activation": ["mine"], "model": "charlm"}
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(settings | more))
+    return folder / f"{name}.yaml"
+
+
+def rate_of(file, *sets):
+    (arm,) = {arm.trials[0].learning_rate for arm in plan(read_params(file, sets=sets))}
+    return arm
+
+
+def test_the_tuned_rate_of_an_own_activation(folder, capsys):
+    """Tuned, reported and taken; before that the message says what to run."""
+    tuning = written(folder, "mine-tuning", tuning=GRID)
+    main = written(folder, "main", rates={"study": "mine-tuning"})
+    with pytest.raises(BadInput, match=r"no learning rate for charlm-mine yet .*: run elsewhere/mine-tuning"):
+        plan(read_params(main))
+    run(read_params(tuning))
+    (choice,) = choices("mine-tuning")
+    assert choice.rate in GRID["rates"] + [0.0005, 0.002, 0.008]
+    assert rate_of(main) == choice.rate
+    assert tiny.typed("report", "mine-tuning", "--no-plots") == 0
+    line = f"charlm mine: learning rate {choice.rate:g} ("
+    assert line in capsys.readouterr().out
+    summary = (folder.parent / "out" / "mine-tuning" / "summary.txt").read_text()
+    assert line in summary
+    table = pd.read_csv(folder.parent / "out" / "mine-tuning" / "rates.csv")
+    assert table["learning_rate"].tolist() == [choice.rate]
+
+
+def test_a_tuning_without_a_file_is_known_by_its_records(folder):
+    """``--set study=NAME`` leaves no file of that name: the rule stands in the records. ``rates.study=`` names it."""
+    other, main = written(folder, "other", tuning=GRID), written(folder, "main")
+    run(read_params(other, sets=["study=mine-tuning"]))
+    record = next(each for each in store.load_study("mine-tuning") if each["kind"] == "trials")
+    assert record["provenance"]["tuning"] == GRID | {"keep": 2, "factor": 2.0}
+    assert rate_of(main, "rates.study=mine-tuning") == choices("mine-tuning")[0].rate
+    assert (
+        rate_of(main, "rates.study=mine-tuning", "activation=relu", "rates.of=mine") == choices("mine-tuning")[0].rate
+    )
+    with pytest.raises(BadInput, match="has chosen no learning rate for charlm relu: it has no such trial"):
+        rate_of(main, "rates.study=mine-tuning", "activation=relu")
+    with pytest.raises(UnknownName, match=r"unknown study 'mine-tunning' in rates .* did you mean 'mine-tuning'"):
+        rate_of(main, "rates.study=mine-tunning")
+    run(read_params(main, sets=["study=plain"]))
+    with pytest.raises(BadInput, match="plain chooses no learning rates: its records hold no `tuning`"):
+        rate_of(main, "rates.study=plain")
+    for path in sorted(store.folder_of("mine-tuning").glob("charlm-*.json"))[:-1]:
+        path.unlink()
+    with pytest.raises(BadInput, match="for charlm mine: 1 trials are recorded, which do not suffice"):
+        rate_of(main, "rates.study=mine-tuning")
+
+
+def test_two_tunings_in_one_study_are_refused(folder):
+    """Their losses are not comparable."""
+    for steps in (2, 4):
+        run(read_params(written(folder, "mine-tuning", tuning=GRID, iterations=steps)))
+    with pytest.raises(BadInput, match="tunes charlm mine under several settings"):
+        choices("mine-tuning")
+
+
+def test_a_tuning_that_leaves_the_activation_out_says_so(folder):
+    """With what it has, and the ways out."""
+    run(read_params(written(folder, "mine-tuning", tuning=GRID)))
+    main = written(folder, "main", rates={"study": "mine-tuning"}, activation=["relu"])
+    with pytest.raises(BadInput, match=r"mine-tuning tunes no activation relu, but mine: add it to .*, or say `of`"):
+        plan(read_params(main))
+
+
+def test_factors_of_own_tokens(folder, cats):
+    """The same for the ablation: by its records, too."""
+    settings = tiny.ABLATION | {"optimizer": "adamw", "symmetry": "bQ", "activation": "gelu"}
+    grid = GRID | {"rates": [1.0, 2.0], "seeds": [900], "least": 0.9, "most": 2.1}
+    run(TokenStudy.parse(settings | {"study": "my-factors", "tuning": grid}))
+    (choice,) = choices("my-factors")
+    assert (choice.field, choice.rate) == ("rate_factor", choice.rate)
+    (arm,) = plan(TokenStudy.parse(settings | {"study": "tuned", "rates": {"study": "my-factors"}}))
+    assert arm.trials[0].rate_factor == choice.rate
