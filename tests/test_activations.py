@@ -28,6 +28,7 @@ REFERENCE = {
     "smelu_1": lambda x: smelu(x, 1.0),
     "smelu": lambda x: smelu(x, 1.0),
     "prelu": lambda x: np.where(x >= 0, x, 0.25 * x),
+    "leaky_relu": lambda x: np.where(x >= 0, x, 0.01 * x),
     "squared_relu": lambda x: np.maximum(0, x) ** 2,
     "mish": lambda x: x * np.tanh(np.log1p(np.exp(x))),
     "identity": lambda x: x,
