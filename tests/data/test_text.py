@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from actlab.data import novels
 from actlab.data.fetch import fetch
 from actlab.data.text import corpus_of, load_text
+from actlab.data.vocabulary import KNOWN, Vocabulary
 from actlab.errors import BadInput
 
 SHAKESPEARE = pytest.mark.data("tinyshakespeare/input.txt")
@@ -68,3 +69,12 @@ def test_a_novel_without_byte_order_mark_and_carriage_returns():
     source = novels.sources()[0]
     raw = fetch(source).read_bytes()
     assert novels.read(source) == raw[3:].decode("utf-8").replace("\r\n", "\n")
+
+
+@SHAKESPEARE
+@pytest.mark.data("english-novels")
+@pytest.mark.parametrize("name", ["shakespeare", "novels"])
+def test_the_vocabularies_that_are_kept_are_those_of_the_texts(name):
+    """By the hash of the text, so that a recorded network writes where the text is not."""
+    corpus = load_text(name)
+    assert KNOWN[corpus.sha256] == Vocabulary(name, corpus.vocabulary)

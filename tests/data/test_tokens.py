@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from actlab.data import tokenize
 from actlab.data.text import TEXTS
-from actlab.data.tokenize import END_OF_TEXT, documents_of, tokenize_dataset
+from actlab.data.tokenize import END_OF_TEXT, TOKENIZER, TokenVocabulary, documents_of, tokenize_dataset
 from actlab.data.tokens import TokenStream, find_shards, load_tokens, read_shard, write_shard
 from actlab.trainers.seeds import generator
 
@@ -66,6 +66,8 @@ def test_a_dataset_becomes_shards(tiny_text, tmp_path):
         assert tokens[0] == tokenizer.token_to_id(END_OF_TEXT) == 0
         assert tokenizer.decode(tokens[1:].tolist()) == text
         assert sum(entry["tokens"] for entry in manifest["splits"][split]) == len(tokens) < len(text.encode()) / 2
+    vocabulary = TokenVocabulary(tmp_path / TOKENIZER)
+    assert vocabulary.decode(vocabulary.encode(TEXT)) == TEXT
     unseen = "Ünseen bytes \x00\x7f 🧪"
     assert tokenizer.decode(tokenizer.encode(unseen).ids) == unseen
     assert manifest["vocab_size"] == tokenizer.get_vocab_size() == 300

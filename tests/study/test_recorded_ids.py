@@ -3,10 +3,13 @@ the same settings."""
 
 import json
 
+import pytest
+from tiny import typed
+
 from actlab import paths
 from actlab.records import store
-from actlab.study.load_model import trial_of
-from actlab.study.run import load, read_params
+from actlab.study.load_model import load_model, trial_of
+from actlab.study.run import load, read_params, run
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
 WITHOUT_ARM = ("baseline", "performance", "reliability")
@@ -56,6 +59,27 @@ def test_every_recorded_arm_is_planned(committed):
     ]
     assert len(trials) >= 869
     assert [path.stem for path, label, planned in trials if trial_of(RECORDS[path], label).trial != planned] == []
+
+
+@pytest.mark.slow
+def test_what_is_recorded_loads_without_data(committed, data_folder, capsys):
+    """Nothing is trained and nothing is asked for: `run` of every params file whose arms are all recorded, and a
+    recorded network that writes, with its vocabulary."""
+    whole = [
+        study
+        for path in sorted((paths.ROOT / "params").glob("*.yaml"))
+        if (paths.ROOT / "results" / path.stem).exists() and not load(study := read_params(path)).missing
+    ]
+    assert {"repro-lite", "mnist", "ablation-novels", "answer", "one-bit"} <= {study.study for study in whole}
+    for study in whole:
+        assert run(study).missing == []
+    assert typed("sample", "repro-lite/charlm-gelu", "--length", 5, "--prompt", "To ") == 0
+    assert len(capsys.readouterr().out) > len("seed 42:\nTo .....")
+    model = load_model("repro-lite/charlm-gelu")
+    given = model.vocabulary.encode("To be, ")
+    assert model.vocabulary.decode(given) == "To be, "
+    assert model(given[None]).shape == (1, 7, 65)
+    assert not data_folder.exists()
 
 
 def test_records_are_named_by_what_they_hold():

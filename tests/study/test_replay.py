@@ -87,7 +87,7 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     path = store.path_of("tiny-quick", outcome.present[0]["arm"])
     fresh = characters.network
 
-    def perturbed(trial):
+    def perturbed(trial, vocab_size=0):
         model = fresh(trial)
         perturb(model)
         return model

@@ -13,6 +13,7 @@ from torch import Tensor
 from actlab import files, paths
 from actlab.data import novels
 from actlab.data.fetch import SHAKESPEARE, fetch
+from actlab.data.vocabulary import Vocabulary
 from actlab.errors import BadInput, Table
 
 TRAIN_SHARE = 0.9
@@ -23,22 +24,14 @@ SHORTEST = 100
 
 
 @dataclass(frozen=True)
-class Corpus:
+class Corpus(Vocabulary):
     """A text as character numbers, split by position (90/10): the validation text follows the training text."""
 
-    name: str
-    vocabulary: str
-    """The distinct characters, sorted; a character's number is its place here."""
     train: Tensor
     """(n,) uint8 or int16 character numbers."""
     validation: Tensor
     sha256: str
     """Of the whole text in UTF-8."""
-
-    @property
-    def vocab_size(self) -> int:
-        """How many distinct characters the whole text has."""
-        return len(self.vocabulary)
 
     def split_at(self, share: float) -> Self:
         """The same with that share of the whole text to train on."""
@@ -53,18 +46,6 @@ class Corpus:
     def part(self, name: str) -> Self:
         """The same with ``all`` of its validation text, or its ``first`` or ``second`` half."""
         return replace(self, validation=part_of(self.validation, name))
-
-    def encode(self, text: str) -> Tensor:
-        """(len(text),) int64; a character outside the vocabulary is a ``BadInput``."""
-        unknown = sorted(set(text) - set(self.vocabulary))
-        if unknown:
-            raise BadInput(f"the vocabulary of {self.name} has no {', '.join(map(repr, unknown[:5]))}")
-        numbers = {c: i for i, c in enumerate(self.vocabulary)}
-        return torch.tensor([numbers[c] for c in text], dtype=torch.int64)
-
-    def decode(self, numbers: Tensor) -> str:
-        """The text of a 1-D tensor of character numbers."""
-        return "".join(self.vocabulary[i] for i in numbers.tolist())
 
 
 def part_of(text: Tensor, name: str) -> Tensor:

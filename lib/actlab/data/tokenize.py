@@ -3,10 +3,14 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from actlab.data import novels
 from actlab.data.fetch import sha256
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 END_OF_TEXT = "<|endoftext|>"
 """Stands before each document; token 0."""
+TOKENIZER = "tokenizer.json"
+"""Beside the shards that it made."""
 SHARD_TOKENS = 100_000_000
 VALIDATION_EVERY = 10
 """Of the novels in the order of their file names (author, title), the 5th, 15th, ... 95th are for validation: ten books
@@ -60,6 +66,29 @@ def train_bpe(documents: Iterable[str], vocab_size: int) -> "Tokenizer":
     return tokenizer
 
 
+@dataclass(frozen=True)
+class TokenVocabulary:
+    """What turns text into the tokens of shards, and back."""
+
+    file: Path
+    """``tokenizer.json`` of their folder."""
+
+    @cached_property
+    def tokenizer(self) -> "Tokenizer":
+        """Read when it is asked for."""
+        with needs("data", "tokens"):
+            from tokenizers import Tokenizer
+        return Tokenizer.from_file(str(self.file))
+
+    def encode(self, text: str) -> Tensor:
+        """(n,) int64."""
+        return torch.tensor(self.tokenizer.encode(text, add_special_tokens=False).ids, dtype=torch.int64)
+
+    def decode(self, numbers: Tensor) -> str:
+        """The text of a 1-D tensor of tokens."""
+        return str(self.tokenizer.decode(numbers.tolist()))
+
+
 def encode(tokenizer: "Tokenizer", documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:
     """All documents as tokens, (n,) uint16, each after an end-of-text token."""
     end = tokenizer.token_to_id(END_OF_TEXT)
@@ -92,13 +121,13 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         return existing
     tokenizer = train_bpe(documents["train"], vocab_size)
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / "tokenizer.json", tokenizer.to_str())
+    write_text(out / TOKENIZER, tokenizer.to_str())
     splits = {split: _write_split(out, split, encode(tokenizer, texts)) for split, texts in documents.items()}
     manifest = {
         "name": name,
         **about,
         "vocab_size": tokenizer.get_vocab_size(),
-        "tokenizer_sha256": sha256(out / "tokenizer.json"),
+        "tokenizer_sha256": sha256(out / TOKENIZER),
         "characters": {split: sum(map(len, texts)) for split, texts in documents.items()},
         "splits": splits,
     }
@@ -121,7 +150,7 @@ def _manifest(out: Path, about: dict[str, Any]) -> dict[str, Any] | None:
         files = [entry for split in manifest["splits"].values() for entry in split]
         same = all(manifest[key] == value for key, value in about.items())
         whole = all(sha256(out / entry["file"]) == entry["sha256"] for entry in files) and (
-            sha256(out / "tokenizer.json") == manifest["tokenizer_sha256"]
+            sha256(out / TOKENIZER) == manifest["tokenizer_sha256"]
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -72,6 +72,16 @@ def from_global_stream(parameter: str) -> torch.Generator:
     return torch.Generator().manual_seed(int(torch.randint(2**62, ())))
 
 
+class Vocabulary(Protocol):
+    """What turns text into the tokens of a model and back."""
+
+    def encode(self, text: str) -> Tensor:
+        """(n,) int64."""
+
+    def decode(self, numbers: Tensor) -> str:
+        """The text of a 1-D tensor of tokens."""
+
+
 class LanguageModel(nn.Module, ABC):
     """A causal character model: ``forward(tokens: (B, T) int64) -> logits (B, T, V)`` for T <= ``block_size``.
 
@@ -82,6 +92,9 @@ class LanguageModel(nn.Module, ABC):
     special: ClassVar[Mapping[str, Initialiser]] = {}
     """Parameter-name endings that depart from the common rule: biases 0, LayerNorm 1, LSTM orthogonal, the rest N(0,
     0.02^2)."""
+
+    vocabulary: Vocabulary | None = None
+    """Of the characters that it was trained on, where ``actlab.load_model`` made it."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

@@ -36,26 +36,28 @@ def _measure(table: Tensor, corpus: Corpus) -> dict[str, float]:
     return {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
 
 
-def ensure(study: CharacterStudy) -> None:
+def ensure(study: CharacterStudy, trains: bool = True) -> None:
     """Write the study's baseline record if it has none; of the part of the validation text on which trials are
-    measured.
+    measured. Where nothing ``trains``, one that is there is not compared with the text, which need not be here.
 
     Raises:
         BadInput: it has that of another part of the text, or of a built-in one as another Python has it.
     """
     for dataset in study.levels("dataset"):
         first = {axis: study.levels(axis)[0] for axis in USUAL}
-        _ensure(study.study, dataset, first)
+        _ensure(study.study, dataset, first, trains)
 
 
-def _ensure(study: str, dataset: str, part: dict[str, Any]) -> None:
-    corpus = load_text(dataset).split_at(part["train_share"]).limited(part["train_fraction"]).part(part["validation"])
+def _ensure(study: str, dataset: str, part: dict[str, Any], trains: bool) -> None:
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
+    own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
+    there = sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"))
+    if there and not trains:
+        return
+    corpus = load_text(dataset).split_at(part["train_share"]).limited(part["train_fraction"]).part(part["validation"])
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
     data |= {"validation_positions": len(corpus.validation) - 1}
     data |= {name: value for name, value in part.items() if value != USUAL[name]}
-    own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
-    there = sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"))
     if not there:
         record = {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}}
         store.save(store.path_of(study, f"baseline-{name}-{corpus.sha256[:10]}"), record)

@@ -33,7 +33,7 @@ def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
     about = {
         **settings,
         "kind": trial.kind,
-        "data": kind_of(trial).content(trial),
+        "data": origin.get("data", {}).get("sha256") or kind_of(trial).content(trial),
         "code": origin["trial_code_sha256"],
         "machine": origin["machine"],
     }

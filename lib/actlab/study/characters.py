@@ -54,14 +54,15 @@ def compared_on(trial: CharacterTrial, count: int) -> Windows:
     return spread(text_of(trial)[0].validation, SCALES[trial.scale].block_size, count)
 
 
-def network(trial: CharacterTrial) -> LanguageModel:
-    """Its model before training: where names become objects."""
+def network(trial: CharacterTrial, vocab_size: int = 0) -> LanguageModel:
+    """Its model before training: where names become objects. ``vocab_size``: of its text, where that need not be
+    here."""
     own = dict(trial.parts)
     activation = find_part("activation", trial.activation, own.get("activation", ""))
     factory = find_part("model", trial.model, own.get("model", "")).factory
     if trial.defects:
         factory = partial(defects.network, trial.defects, factory)
-    config = trial.model_config_of(load_text(trial.dataset, trial.text_sha256).vocab_size)
+    config = trial.model_config_of(vocab_size or load_text(trial.dataset, trial.text_sha256).vocab_size)
     model: LanguageModel = factory(config, activation, trial.gated_width)
     model.initialise(init_streams(trial.seed_of("init")))
     if trial.nudged_at == 0:
@@ -184,5 +185,5 @@ def prepare(study: CharacterStudy, missing: Sequence[Arm[CharacterTrial]]) -> st
     trials = {arm.trials[0].model: arm.trials[0] for arm in missing}.values()
     slow = [trial for trial in trials if (trial.dtype, trial.device) == (BFLOAT16, "cpu")]
     note = setup.check_bfloat16(map(network, slow)) if slow else ""
-    baselines.ensure(study)
+    baselines.ensure(study, bool(missing))
     return note

@@ -48,8 +48,9 @@ class Kind(Protocol[T, S]):
     def content(self, trial: T) -> str:
         """The hash of its data."""
 
-    def network(self, trial: T) -> LanguageModel:
-        """Its model before training, where weights are kept: where names become objects."""
+    def network(self, trial: T, vocab_size: int = 0) -> LanguageModel:
+        """Its model before training, where weights are kept: where names become objects. ``vocab_size``: that of its
+        data, which need not be here then."""
 
     def compared_on(self, trial: T, prediction_windows: int) -> Windows:
         """The windows on which predictions of two trials are compared, where weights are kept."""

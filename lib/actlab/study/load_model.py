@@ -9,13 +9,17 @@ from pathlib import Path
 
 from torch import Tensor
 
+from actlab.data.text import load_text
+from actlab.data.vocabulary import KNOWN
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
+from actlab.models.layers import Vocabulary
 from actlab.plugins import find_part
 from actlab.records import store
 from actlab.records.find import find
-from actlab.study import provenance
+from actlab.study import provenance, tokens
 from actlab.study.cache import Report, place_of, run_task, tensors_of
+from actlab.study.character_trial import CharacterTrial
 from actlab.study.characters import with_weights
 from actlab.study.kinds import check_trains, kind_of, load
 from actlab.study.progress import Training, Watch, why
@@ -138,7 +142,8 @@ def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTr
 def load_model(record: Path | str | store.Record, seed: int | str | None = None, anyway: bool = False) -> LanguageModel:
     """The model of a recorded trial, in evaluation mode: with the weights of which the record keeps the hash, from the
     cache or trained again; or with those that the study's folder ``weights`` keeps, with a warning where they were
-    trained on another kind of processor.
+    trained on another kind of processor. Its ``vocabulary`` encodes and decodes: ``model(model.vocabulary.encode("To
+    be")[None])``.
 
     Args:
         record: a record of language models or of an ablation: its name (``repro-lite/charlm-gelu``), its file, or what
@@ -165,7 +170,6 @@ def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None
         raise BadInput(f"{trial.id}: a record of kind {trial.record['kind']!r} keeps no weights")
     if trial.results["status"] != "done":
         raise BadInput(f"{trial.name} is {trial.results['status']}: it left no model")
-    trial.check_data()
     tensors = trial.kept()
     if tensors is None and trial.weights.exists():
         return _checked_in(trial)
@@ -176,7 +180,7 @@ def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None
         if failed := why(run_task(trial.task, report)[0]):
             raise RecordError(f"trained again it failed: {failed}")
         tensors = tensors_of(trial.trial)
-    model = model_of(trial.trial, tensors)
+    model = _with_vocabulary(trial, tensors)
     now, wanted = weights_sha256(model), trial.results["weights_sha256"]
     if now == wanted:
         return model, ""
@@ -189,16 +193,38 @@ def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None
 def _checked_in(trial: RecordedTrial) -> tuple[LanguageModel, str]:
     """The model with the weights that its study keeps beside its records."""
     tensors, about = checkpoint.read_tensors(trial.weights)
-    model = model_of(trial.trial, tensors)
+    model = _with_vocabulary(trial, tensors)
     if weights_sha256(model) != about["weights_sha256"]:
         raise RecordError(f"{trial.weights} does not hold the weights that it names")
     same = about["weights_sha256"] == trial.results["weights_sha256"]
     return model, "" if same else f"{trial.name}: {about['note']}"
 
 
-def model_of(trial: Trial, tensors: Mapping[str, Tensor]) -> LanguageModel:
-    """A trial's model in evaluation mode, with the weights among these tensors."""
-    return with_weights(kind_of(trial).network(trial), tensors)
+def _with_vocabulary(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> LanguageModel:
+    """A recorded trial's model with these weights, and its vocabulary."""
+    model = model_of(trial.trial, tensors, trial.record["provenance"]["data"]["vocab_size"])
+    model.vocabulary = vocabulary_of(trial)
+    return model
+
+
+def vocabulary_of(trial: RecordedTrial) -> Vocabulary | None:
+    """Of a trial's text, which need not be here where its characters are known; none of tokens that a user brought.
+
+    Raises:
+        RecordError: the text is another one now.
+    """
+    sha256 = trial.record["provenance"]["data"]["sha256"]
+    if sha256 in KNOWN:
+        return KNOWN[sha256]
+    trial.check_data()
+    if isinstance(trial.trial, CharacterTrial):
+        return load_text(trial.trial.dataset)
+    return tokens.shards_of(trial.trial).vocabulary if isinstance(trial.trial, tokens.TokenTrial) else None
+
+
+def model_of(trial: Trial, tensors: Mapping[str, Tensor], vocab_size: int = 0) -> LanguageModel:
+    """A trial's model in evaluation mode, with the weights among these tensors; ``vocab_size``: as of ``network``."""
+    return with_weights(kind_of(trial).network(trial, vocab_size), tensors)
 
 
 WAY_OUT = "--anyway (load_model(..., anyway=True)) does so and marks the result"

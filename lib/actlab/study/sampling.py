@@ -6,21 +6,20 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from actlab.data.text import Corpus, load_text
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
+from actlab.models.layers import Vocabulary
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.character_trial import dataset_of
 from actlab.study.kinds import RECORDED, check_trains
-from actlab.study.load_model import kept_model, trial_of
+from actlab.study.load_model import kept_model, trial_of, vocabulary_of
 from actlab.study.progress import Watch, unwatched
 from actlab.trainers.seeds import generator
 
 
 @torch.no_grad()
-def sample(model: LanguageModel, corpus: Corpus, prompt: str, length: int = 200, seed: int = 0) -> str:
+def sample(model: LanguageModel, vocabulary: Vocabulary, prompt: str, length: int = 200, seed: int = 0) -> str:
     """``length`` characters after ``prompt``. The same seed gives every model the same draws, so that only the models
     make texts differ.
 
@@ -29,18 +28,18 @@ def sample(model: LanguageModel, corpus: Corpus, prompt: str, length: int = 200,
     if not prompt:
         raise BadInput("a model needs at least one character to go on from")
     model.eval()
-    tokens, block = corpus.encode(prompt), model.config.block_size
+    tokens, block = vocabulary.encode(prompt), model.config.block_size
     for draw in torch.rand(length, generator=generator(seed, "sample")):
         probabilities = model(tokens[None, -block:])[0, -1].softmax(-1)
         place = int((probabilities.cumsum(-1) < draw).sum())
-        tokens = torch.cat([tokens, torch.tensor([min(place, corpus.vocab_size - 1)])])
-    return corpus.decode(tokens[-length:])
+        tokens = torch.cat([tokens, torch.tensor([min(place, model.config.vocab_size - 1)])])
+    return vocabulary.decode(tokens[-length:])
 
 
 @torch.no_grad()
-def reading(model: LanguageModel, corpus: Corpus, window: Tensor) -> str:
+def reading(model: LanguageModel, vocabulary: Vocabulary, window: Tensor) -> str:
     """The most probable next character at each of the T positions of a window (T,) of real text."""
-    return corpus.decode(model.eval()(window[None])[0].argmax(-1))
+    return vocabulary.decode(model.eval()(window[None])[0].argmax(-1))
 
 
 def written(
@@ -65,17 +64,19 @@ def written(
     check_trains(record)
     if RECORDED[record["kind"]] != "repro":
         raise BadInput(f"{record['arm']}: only character models write; this is a record of kind {record['kind']!r}")
-    corpus = load_text(dataset_of(record))
     if not prompt:
         raise BadInput("--prompt: the model needs at least one character to go on from")
+    trials = {trial.label: trial for trial in (trial_of(record, seed) for seed in seeds)}
+    vocabulary = vocabulary_of(next(iter(trials.values())))
+    assert vocabulary is not None, "characters have one"
     try:
-        corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
+        vocabulary.encode(prompt)  # a character that the text does not have is refused before anything is trained
     except BadInput as error:
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
     texts, notes = dict[str, str](), dict[str, str]()
-    for label, trial in {trial.label: trial for trial in (trial_of(record, seed) for seed in seeds)}.items():
+    for label, trial in trials.items():
         model, note = kept_model(trial, anyway, trial.told_to(watch))
-        texts[label] = sample(model, corpus, prompt, length, draw)
+        texts[label] = sample(model, vocabulary, prompt, length, draw)
         notes |= {label: note} if note else {}
     kept_of = {name: record[name] for name in ("study", "arm", "model_name", "activation")}
     made = provenance.of_record("explore.written", {})

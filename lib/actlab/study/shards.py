@@ -10,7 +10,7 @@ from filelock import FileLock
 from actlab import paths
 from actlab.data import fetch
 from actlab.data.text import short_name
-from actlab.data.tokenize import tokenize_dataset
+from actlab.data.tokenize import TOKENIZER, TokenVocabulary, tokenize_dataset
 from actlab.data.tokens import check_range, find_shards
 from actlab.records import store
 
@@ -23,6 +23,8 @@ class Shards:
     validation: tuple[Path, ...]
     vocab_size: int
     about: dict[str, Any]
+    vocabulary: TokenVocabulary | None
+    """None where a user's own shards come without their tokenizer."""
 
 
 @lru_cache(maxsize=2)
@@ -33,7 +35,8 @@ def own_shards(folder: str, vocab_size: int) -> Shards:
         check_range(path, vocab_size)
     hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}
     about = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
-    return Shards(train, validation, vocab_size, about)
+    tokenizer = paths.data() / folder / TOKENIZER
+    return Shards(train, validation, vocab_size, about, TokenVocabulary(tokenizer) if tokenizer.exists() else None)
 
 
 @lru_cache(maxsize=2)
@@ -49,4 +52,4 @@ def text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") ->
     )
     found = store.digest({key: value for key, value in manifest.items() if not own or key != "name"})
     about = {"sha256": found, **manifest, "name": short_name(dataset)}
-    return Shards(train, validation, manifest["vocab_size"], about)
+    return Shards(train, validation, manifest["vocab_size"], about, TokenVocabulary(folder / TOKENIZER))

@@ -232,10 +232,11 @@ def content(trial: TokenTrial) -> str:
     return found
 
 
-def network(trial: TokenTrial) -> GPT2:
-    """Its model before training: where names become objects."""
+def network(trial: TokenTrial, vocab_size: int = 0) -> GPT2:
+    """Its model before training: where names become objects. ``vocab_size``: of its shards, where they need not be
+    here."""
     activation = find_part("activation", trial.activation, dict(trial.parts).get("activation", ""))
-    model = GPT2(trial.model_config_of(shards_of(trial).vocab_size), activation, "matched")
+    model = GPT2(trial.model_config_of(vocab_size or shards_of(trial).vocab_size), activation, "matched")
     model.initialise(init_streams(trial.seed))
     return model
 
