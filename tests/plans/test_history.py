@@ -6,10 +6,10 @@ import json
 import grids
 import pandas as pd
 import pytest
-from history import commit, git
+from history import commit, contents, git
 
 from actlab import paths
-from actlab.plans.history import commits, registrations
+from actlab.plans.history import commits, first_form, registrations
 from actlab.records import store
 
 
@@ -71,16 +71,76 @@ def test_every_recorded_plan_of_this_repository_came_before_its_runs(committed):
     assert (committed <= began).all()
 
 
+def test_every_recorded_plan_was_committed_before_the_first_commit_of_its_record():
+    """Of the form in which a record came into the history, whatever was written into it since."""
+    added = paths.git("log", "--reverse", "--diff-filter=A", "--format=%cI", "--name-only", "--", "results/*/*.json")
+    if not added:
+        pytest.skip("the history of the repository is not here")
+    first, moment = {}, ""
+    for line in filter(None, added.splitlines()):
+        if line.endswith(".json"):
+            first.setdefault(line, moment)
+        else:
+            moment = line
+    plans = {}
+    for path in [path for path in first if (paths.ROOT / path).exists() and path.count("/") == 2]:
+        record = json.loads((paths.ROOT / path).read_text(encoding="utf-8"))
+        if plan := record.get("provenance", {}).get("plan"):
+            file = f"params/{path.split('/')[1]}.yaml"
+            plans.setdefault((file, plan["sha256"]), []).append(path)
+    assert plans
+    for (file, sha256), records in plans.items():
+        _, committed = first_form(file, sha256)
+        assert committed, file
+        assert pd.Timestamp(committed) <= min(pd.Timestamp(first[path]) for path in records), file
+
+
 REWRITTEN = {"results/answer-same-rate/nanotransformer-smelu_1-663c73e2f9.json"}
 """Written again under the version of the plan that its runs began under; results/README.md names it."""
+STRICT = "results/strict-json.csv"
+"""The list of records that one commit made strict JSON; results/README.md names it."""
+
+
+def edited(*more):
+    """Names of the records that some commits have changed."""
+    found = paths.git("log", "--diff-filter=M", "--format=", "--name-only", *more, "--", "results/*/*.json") or ""
+    return {*found.split()}
+
+
+def made_strict():
+    """The commit that made records strict JSON, and its list: name -> (sha256 before, after)."""
+    commit = (paths.git("log", "--diff-filter=A", "--format=%H", "--", STRICT) or "").strip()
+    if not commit:
+        pytest.skip("the history of the repository is not here")
+    rows = pd.read_csv(paths.ROOT / STRICT).itertuples(index=False)
+    return commit, {f"results/{path}": (before, after) for path, before, after in rows}
 
 
 def test_no_record_was_edited():
-    """In the whole history, but for the named one and a study that was trained again."""
-    found = paths.git("log", "--diff-filter=M", "--format=", "--name-only", "--", "results/*/*.json")
-    if not found:
-        pytest.skip("the history of the repository is not here")
-    assert {name for name in found.split() if not name.startswith("results/sources-small/")} == REWRITTEN
+    """In the whole history, but for the named one, a study that was trained again, and the commit that made NaN null:
+    it changed what its list says, and nothing that is in the list was changed since."""
+    commit, listed = made_strict()
+    assert {name for name in edited(f"{commit}^") if not name.startswith("results/sources-small/")} == REWRITTEN
+    assert edited(f"{commit}^..{commit}") == {*listed}
+    assert edited(f"{commit}..HEAD") == set()
+    for name, (_, after) in listed.items():
+        if (path := paths.ROOT / name).exists():
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == after, name
     (name,) = REWRITTEN
     before, after = (json.loads(paths.git("show", f"59b667b{at}:{name}")) for at in ("^", ""))
     assert {key for key in after if after[key] != before[key]} == {"provenance", "checksum"}
+
+
+@pytest.mark.slow
+def test_making_records_strict_changed_no_value():
+    """Of every file that the commit changed: what stood there before it has the listed hash, and with null for NaN it
+    is what stands there after it, but for checksums."""
+    commit, listed = made_strict()
+    texts = contents(paths.ROOT, [f"{commit}{at}:{name}" for name in listed for at in ("^", "")])
+    for name, (was, now) in listed.items():
+        before, after = next(texts), next(texts)
+        assert (hashlib.sha256(before).hexdigest(), hashlib.sha256(after).hexdigest()) == (was, now), name
+        old, new = json.loads(before, parse_constant=lambda constant: None), json.loads(after)
+        for checksum in ("checksum", "record_checksum"):
+            assert (old.pop(checksum, None) is None) == (new.pop(checksum, None) is None), name
+        assert old == new, name

@@ -17,6 +17,7 @@ from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, write_text
 from actlab.records.schema import MARKUP, NAME, check_plain, check_record
 from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
+from actlab.records.strict import in_json, with_numbers
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -25,8 +26,8 @@ them."""
 
 
 def canonical(content: object) -> str:
-    """The one JSON text of a value: keys sorted, no spaces."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+    """The one JSON text of a value: keys sorted, no spaces, ``null`` for a number that is not finite."""
+    return in_json(content, sort_keys=True, separators=(",", ":"))
 
 
 def digest(content: object) -> str:
@@ -45,7 +46,16 @@ def _sha256(text: str) -> str:
 
 def _sealed(record: Record) -> str:
     """What the checksum is of."""
-    return canonical({key: value for key, value in record.items() if key != "checksum"})
+    return canonical(_unsealed(record))
+
+
+def _unsealed(record: Record) -> Record:
+    return {key: value for key, value in record.items() if key != "checksum"}
+
+
+def _sealed_before(record: Record) -> str:
+    """What the checksum was of when NaN was written as Python writes it, which JSON is not."""
+    return json.dumps(_unsealed(record), sort_keys=True, separators=(",", ":"))
 
 
 def folder_of(study: str) -> Path:
@@ -80,17 +90,17 @@ def path_of(study: str, arm_id: str) -> Path:
 
 
 def save(path: Path, record: Record) -> Path:
-    """Write a record with its checksum.
+    """Write a record with its checksum, as JSON that every reader takes (``strict``).
 
     Raises:
         RecordError: another record is already there (a result is never rewritten).
     """
     record = {**record, "checksum": checksum(record)}
-    text = json.dumps(record, indent=1) + "\n"
+    text = in_json(record, indent=1) + "\n"
     if len(text) > LIMITS["record"]:
         raise RecordError(f"{path} would have {len(text):,} bytes: a record has {LIMITS['record']:,} at most")
     if path.exists():
-        if load(path)["checksum"] == record["checksum"]:
+        if checksum(load(path)) == record["checksum"]:
             return path
         raise RecordError(f"{path} holds a different result; move it away to record this one")
     write_text(path, text)
@@ -98,7 +108,7 @@ def save(path: Path, record: Record) -> Path:
 
 
 def load(path: Path) -> Record:
-    """Read a record.
+    """Read a record; a number that its file has no word for is NaN.
 
     Raises:
         RecordError: it cannot be read, or has not the shape of its kind: whoever reads it from here on need not ask.
@@ -117,10 +127,10 @@ def load(path: Path) -> Record:
     if not isinstance(record, dict) or "checksum" not in record:
         raise DamagedRecord(path, "it is not a record: it has no checksum")
     expected, actual = record["checksum"], _sha256(text)
-    if expected != actual:
+    if expected != actual and expected != _sha256(_sealed_before(record)):
         why = f"it was changed after it was written: expected checksum {brief(expected)}, found {actual}"
         raise DamagedRecord(path, why)
-    _check_place(path, record)
+    _check_place(path, with_numbers(record))
     check_record(record)
     if MARKUP.search(text):
         check_plain(record)

@@ -13,6 +13,7 @@ from actlab.plugins import sources
 from actlab.records import store
 from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
+from actlab.records.strict import in_json, with_numbers
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.trial import Arm, Results, T
@@ -108,8 +109,8 @@ def finish(arm: Arm[T], record: store.Record) -> store.Record:
     Raises:
         RecordError: the record there holds another result.
     """
-    text = json.dumps(record, indent=1) + "\n"
-    plain: store.Record = json.loads(text)
+    text = in_json(record, indent=1) + "\n"
+    plain: store.Record = with_numbers(json.loads(text))
     if any(trial["status"] == "failed" for trial in record["trials"]):
         write_text(failure_of(arm), text)
         return plain

@@ -1,0 +1,57 @@
+"""What JSON has no word for: in a file a number that is not finite is ``null``, in a record that was read it is NaN.
+
+A loss that overflowed is such a number too: that a trial diverged is said by its ``status``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from actlab.records.settings import CELLS
+
+NO_NUMBERS = ("config", "provenance", "seed", "label", "started", "weights_sha256", "training", "average", "variant")
+"""Keys below which ``null`` says that there is nothing, and not that a number is missing."""
+KINDS = (*CELLS, "baseline")
+"""Kinds of records whose other ``null`` are numbers."""
+
+
+def in_json(content: object, **how: Any) -> str:
+    """A value as JSON that every reader takes (``how``: as of ``json.dumps``)."""
+    try:
+        return json.dumps(content, allow_nan=False, **how)
+    except ValueError:  # there is NaN or an infinity, which is rare
+        return json.dumps(_finite(content), allow_nan=False, **how)
+
+
+def _finite(value: object) -> object:
+    """The value with ``None`` for every number that is not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def with_numbers(record: dict[str, Any]) -> dict[str, Any]:
+    """A record that was read, with NaN where its file has ``null`` for a number; changed in place."""
+    if record.get("kind") in list(KINDS):
+        _fill(record)
+    elif record.get("kind") == "replay":
+        _fill(record.get("val_loss"))
+    return record
+
+
+def _fill(value: object) -> None:
+    """Put NaN for every ``None`` in a mapping or list, and in those inside it."""
+    places: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        places = [(key, inner) for key, inner in value.items() if key not in NO_NUMBERS]
+    elif isinstance(value, list):
+        places = list(enumerate(value))
+    for at, inner in places:
+        if inner is None:
+            value[at] = math.nan  # type: ignore[index]  # a mapping or a list, as above
+        elif isinstance(inner, dict | list):
+            _fill(inner)
