@@ -122,10 +122,14 @@ TEMPLATE = Environment(loader=FileSystemLoader(FILE.parent), autoescape=True, fi
 
 
 def bar(judged: pd.DataFrame) -> Any:
-    """The verdicts on claims about outcomes as one stacked bar, with its legend."""
+    """The verdicts on claims about outcomes as one stacked bar, its legend in the groups of the file."""
     counts = table(judged)[KINDS["outcome"]].loc[lambda number: number > 0].to_dict()
-    said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-    return HTML(TEMPLATE.render(counts=counts, said=said))
+    groups = {
+        group: {verdict: counts[verdict] for verdict in verdicts if verdict in counts}
+        for group, verdicts in parts()["groups"].items()
+    }
+    said = ", ".join(f"{sum(within.values())} {group}" for group, within in groups.items())
+    return HTML(TEMPLATE.render(groups=groups, said=said))
 
 
 def rows(judged: pd.DataFrame) -> Any:
