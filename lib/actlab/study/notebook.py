@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, UnknownName, check_name
 from actlab.records import store
+from actlab.records.labels import PAIR_METRICS
 from actlab.records.settings import differing
 from actlab.study.workers.startup import start_fork_server
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:  # what they import costs seconds that a page which only reads
     from actlab.study.study import Study
 
 WHERE = "the notebook's parameters"
+OF_PAIRS = (*PAIR_METRICS, "churn_win", "churn_loss", "churn_neutral")
+"""Metrics that every page of pairs may show."""
 HEADING = "# Parameters"
 """First line of the cell that papermill injects."""
 
@@ -38,22 +41,40 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
     from actlab.study.character_study import CharacterStudy
 
     declared: type[Any] = cls or CharacterStudy
-    given(namespace, [*declared.model_fields, "kind"], **extra or {})
+    _typed(namespace, [*declared.model_fields, "kind"], extra or {})
     values = {name: value for name in declared.model_fields if (value := namespace.get(name)) is not None}
     params: P = declared.parse(values, WHERE)
+    if "metric" in (extra or {}) and declared.kind == CharacterStudy.kind:  # before anything is trained
+        from actlab.plugins import own_metrics
+
+        check_name("metric", namespace["metric"], [*OF_PAIRS, *dict(own_metrics(params.plugins))], WHERE)
     own = params.kind
     if (kind := namespace.get("kind") or own) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
     return params
 
 
-def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared: type) -> None:
+def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declared: type) -> None:
     """The same check for a notebook that trains nothing: each of its parameters with its type; a list in words, as
-    papermill's ``-p studies '["scale"]'`` gives it, becomes one. ``others``: names that may be injected too.
+    papermill's ``-p studies '["scale"]'`` gives it, becomes one. A ``metric`` is one of pairs, one that a study among
+    the parameters has measured, or one of the page's own ``metrics``.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value.
     """
+    _typed(namespace, (), declared)
+    if "metric" not in declared or namespace["metric"] in (known := [*OF_PAIRS, *metrics]):
+        return
+    for study in store.studies():
+        if any(
+            study == value or (isinstance(value, list) and study in value) for value in map(namespace.get, declared)
+        ):
+            known += [own for record in store.load_study(study) for own in record.get("metrics", ())]
+    check_name("metric", namespace["metric"], dict.fromkeys(known), WHERE)
+
+
+def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping[str, type]) -> None:
+    """The injected names are declared, or among ``others``, and the declared ones have their types."""
     for name in injected(namespace):
         if name not in {*declared, *others}:
             raise UnknownName("parameter", name, {*declared, *others} - {"kind"}, WHERE)
