@@ -95,7 +95,7 @@ def test_a_metric_is_one_that_is_measured(tmp_path, no_own_parts):
     )
     here = {"metric": "half", "plugins": [str(own)]}
     assert checked(here, extra={"metric": str}).plugins == (str(own),)
-    with pytest.raises(UnknownName, match="unknown metric 'learning_rate' .* known are churn, .* half"):
+    with pytest.raises(UnknownName, match=r"unknown metric 'learning_rate' .* known are churn, .* half"):
         checked(here | {"metric": "learning_rate"}, extra={"metric": str})
     about = {"metrics": {"half": {"label": "half", "note": ""}}}
     grids.save(grids.record() | about, study="measured")

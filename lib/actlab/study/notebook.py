@@ -65,10 +65,10 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
     _typed(namespace, (), declared)
     if "metric" not in declared or namespace["metric"] in (known := [*OF_PAIRS, *metrics]):
         return
+    values = [namespace[name] for name in declared]
+    named = {name for value in values for name in (value if isinstance(value, list) else [value])}
     for study in store.studies():
-        if any(
-            study == value or (isinstance(value, list) and study in value) for value in map(namespace.get, declared)
-        ):
+        if study in named:
             known += [own for record in store.load_study(study) for own in record.get("metrics", ())]
     check_name("metric", namespace["metric"], dict.fromkeys(known), WHERE)
 
