@@ -69,6 +69,9 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
         Path(file).write_text(Path("my-study.yaml").read_text().replace("my-study", study))
     for file in ("my-study.yaml", "first.yaml"):
         assert typed("run", file, "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
+    tuning = "tuning={rates: [0.004, 0.016], seeds: [900], least: 0.004, most: 0.016}"
+    small = ("--set", "study=mine-tuning", "--set", "model=charlm", "--set", "activation=squareplus", "--max-iters", 2)
+    assert typed("run", "my-study.yaml", "--workers", 1, "--set", tuning, *small) == 0
     monkeypatch.setattr("actlab.study.status.Times.of", lambda *_: 1.0)
     done = replay.Replay("replayed", {})
     monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
@@ -127,5 +130,5 @@ def check_results(folder):
     sizes = [(each["model_name"], each["activation"], len(each["trials"])) for each in grown if "trials" in each]
     assert sorted(sizes) == [*product(("baglm", "charlm"), ("relu", "squareplus"), (2, 4))]
     assert pd.read_csv(folder / "out" / "my-study" / "pairs.csv")["top3"].between(0, 1).all()
-    for study in ("mine-quick", "my-page", "my-session"):
+    for study in ("mine-quick", "my-page", "my-session", "mine-tuning", "mine-tuned"):
         assert list((folder / "results" / study).glob("*squareplus*.json"))

@@ -1,10 +1,11 @@
-"""Bibliography and glossary are complete."""
+"""Bibliography, glossary and the page of names are complete."""
 
 import re
 
 import nbformat
 
-from actlab import paths
+import actlab
+from actlab import metrics, paths
 from actlab.models import SCALES
 from actlab.models.gpt2 import GPT2_SCALES
 
@@ -30,3 +31,13 @@ def test_the_glossary_names_every_scale():
     text = "\n".join(cell.source for cell in nbformat.read(paths.ROOT / "notebooks" / "methods.ipynb", 4).cells)
     entry = text.split("\nscale\n")[1].split("\n\n")[0]
     assert set(re.findall(r"`(.+?)`", entry)) == {*SCALES, *GPT2_SCALES}
+
+
+def test_the_page_of_names_has_every_public_name():
+    """Of the package, of the metrics, and what the guides import beside them."""
+    page = (paths.ROOT / "book" / "api.md").read_text(encoding="utf-8")
+    named = {name.rpartition(".")[2] for name in re.findall(r"^\.\. auto\w+:: (\S+)", page, re.MULTILINE)}
+    assert {*actlab.__all__} <= named
+    assert {*metrics.ROWS.built_in, "compare", "churn_split", "label_pd"} <= named
+    assert {"get_activation", "ACTIVATIONS", "build_model", "ModelConfig", "SCALES", "ECD", "SOAP"} <= named
+    assert {"BadInput", "UnknownName"} <= named

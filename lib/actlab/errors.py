@@ -64,10 +64,11 @@ class BadInput(ActlabError, ValueError):  # noqa: N818  # reads as what it says,
 class UnknownName(BadInput):
     """A name that no table knows; the message lists the known ones.
 
-    >>> raise UnknownName("activation", "rleu", ["relu", "gelu"], "params/repro-lite.yaml")
+    >>> from actlab.errors import UnknownName
+    >>> raise UnknownName("activation", "rleu", ["relu", "gelu"], "mine.yaml")
     Traceback (most recent call last):
-    actlab.errors.UnknownName: unknown activation 'rleu' in params/repro-lite.yaml: did you mean 'relu'? known are gelu,
-    relu
+        ...
+    actlab.errors.UnknownName: unknown activation 'rleu' in mine.yaml: did you mean 'relu'? known are gelu, relu
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:

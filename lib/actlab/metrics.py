@@ -164,7 +164,7 @@ def total_variation(p: Tensor, q: Tensor) -> float:
 
 
 def relative_pd(p: Tensor, q: Tensor) -> float:
-    """Mean over inputs and labels of 2 |p - q| / (p + q), in [0, 2].
+    """Mean over inputs and labels of ``2 |p - q| / (p + q)``, in [0, 2].
 
     The reference studies' extension, to all labels, of the relative prediction difference of binary systems (Shamir &
     Lin 2022, arXiv 2202.06499). Every label weighs the same, however improbable, so it is not a share of predictions.
@@ -183,8 +183,8 @@ def jensen_shannon(p: Tensor, q: Tensor) -> float:
 
 
 def churn_split(p: Tensor, q: Tensor, targets: object) -> ChurnSplit:
-    """Churn taken apart by who is right. ``targets``: (N,) true labels. Bounds: |win - loss| = |accuracy
-    difference|."""
+    """Churn taken apart by who is right. ``targets``: (N,) true labels. Wins minus losses are the
+    difference of the two accuracies."""
     p, q = _pair(p, q)
     truth, differ = _targets(p, targets), churn_rows(p, q)
     right_1, right_2 = p.argmax(dim=1) == truth, q.argmax(dim=1) == truth
@@ -196,7 +196,7 @@ def churn_split(p: Tensor, q: Tensor, targets: object) -> ChurnSplit:
 
 
 def label_pd(p: Tensor, q: Tensor, targets: object) -> float:
-    """Mean of 2 |p - q| / (p + q) at the true label only, in [0, 2]. ``targets``: (N,). 0 / 0 counts as 0."""
+    """Mean of ``2 |p - q| / (p + q)`` at the true label only, in [0, 2]. ``targets``: (N,). 0 / 0 counts as 0."""
     p, q = _pair(p, q)
     index = _targets(p, targets)[:, None]
     return relative_pd(p.gather(1, index), q.gather(1, index))
@@ -205,7 +205,11 @@ def label_pd(p: Tensor, q: Tensor, targets: object) -> float:
 def compare(p: object, q: object, targets: object = None, own: Iterable[str] = ()) -> dict[str, float]:
     """Every metric of a pair of models of any framework, averaged over the inputs; those of a user's ``own`` too.
 
-    >>> compare(first.predict_proba(x), second.predict_proba(x), y)["total_variation"]
+    >>> from actlab import metrics
+    >>> one, other = [[0.9, 0.1], [0.6, 0.4]], [[0.8, 0.2], [0.3, 0.7]]  # of two inputs and two classes
+    >>> found = metrics.compare(one, other, [0, 1])
+    >>> round(found["total_variation"], 3), found["churn"]
+    (0.2, 0.5)
 
     Args:
         p, q: (N, V) probabilities of the *same* N inputs in one order: arrays, lists or tensors. NaN stays NaN.

@@ -70,7 +70,7 @@ def test_a_name_becomes_an_object_after_ten_stops(toy, tmp_path):
         return network(task)
 
     assert {code.co_name for code in executed(built, "smelu_05")} == {
-        *("check", "ours", "__contains__", "as_list", "replace"),
+        *("__call__", "ours", "__contains__", "as_list", "replace"),
         *("cell_of", "_protocol", "parts_of", "find_part", "find"),
     }
 

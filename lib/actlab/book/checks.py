@@ -18,6 +18,7 @@ START = "check_"
 def holds(fact: object, statement: str) -> None:
     """Nothing where the fact is true; stops the build where it is not.
 
+    >>> from actlab import holds
     >>> holds(0.0641 < 0.07, "averaging lowers total variation by less than 7 points")
 
     Args:
@@ -38,6 +39,7 @@ def holds(fact: object, statement: str) -> None:
 def agrees(found: object, typed: object, statement: str, digits: int | None = None) -> None:
     """Nothing where what is found is what the page says; stops the build with both where it is not.
 
+    >>> from actlab.book.checks import agrees
     >>> agrees(0.0641, 0.064, "averaging lowers total variation by 0.064", digits=3)
     >>> agrees(["charlm"], ["charlm"], "the effect grows again in charlm alone")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.book import dataset, footer, mathml, paper, policy
+from actlab.book import dataset, footer, mathml, paper, policy, reference
 from actlab.book.execute import execute_stale
 from actlab.errors import ActlabError
 from actlab.files import in_csv, write_text
@@ -110,6 +110,7 @@ def forget_faults(app: Any, error: Exception | None) -> None:
 def setup(app: Any) -> dict[str, Any]:
     """Sphinx calls this."""
     mathml.setup(app)
+    reference.setup(app)
     contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")
     app.add_config_value("actlab_contents", contents, "html")  # each page shows it: when it changes, all are written
     app.connect("builder-inited", execute_pages, priority=100)

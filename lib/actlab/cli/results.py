@@ -69,6 +69,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.data.text import TEXTS
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES
+    from actlab.models.ffn import networks
     from actlab.optimizers import OPTIMIZERS
     from actlab.plugins import PARTS
     from actlab.records.tables import COLUMNS
@@ -76,7 +77,12 @@ def _catalogue() -> dict[str, dict[str, str]]:
     names = {
         "studies": _studies(),
         "activations": {name: f"{'gated; ' * row.gated}{row.source}" for name, row in ACTIVATIONS.items()},
-        "models": {name: row.description for name, row in MODELS.items()},
+        "models": {
+            name: f"{row.description}; acts in: {row.acts_in}" if row.acts_in else row.description
+            for name, row in MODELS.items()
+        },
+        "networks": {name: f"{row.activation}, for `kind: mnist`" for name, row in networks().items()},
+        "fields": _fields(),
         "scales": {
             name: f"{size.n_layer} layers, width {size.n_embd}, {size.n_head} heads, context {size.block_size}"
             for name, size in SCALES.items()
@@ -93,6 +99,22 @@ def _catalogue() -> dict[str, dict[str, str]]:
         listed = names[plural.get(kind, f"{kind}s")]
         listed[name] = f"{part.note or listed.get(name, '')} (own, {part.file.name})".strip()
     return names
+
+
+def _fields() -> dict[str, str]:
+    """Every field of a params file -> what it means and may be; with its kinds where they differ."""
+    from actlab.study.described import fields
+
+    rows = fields()
+    names = [row.name for row in rows]
+    found = {}
+    for row in rows:
+        kinds = f"({', '.join(row.kinds)})"
+        name = f"{row.name} {kinds}" if names.count(row.name) > 1 else row.name
+        axis = "; a list is an axis" * row.several
+        of = f" {kinds}" if name == row.name else ""
+        found[name] = f"{row.meaning} Default: {row.default}. Allowed: {row.allowed}{axis}.{of}"
+    return found
 
 
 def _studies() -> dict[str, str]:
@@ -113,7 +135,9 @@ def _studies() -> dict[str, str]:
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, Argument(help="studies, activations, models, optimizers, scales, texts or metrics.")],
+    what: Annotated[
+        str, Argument(help="studies, fields, activations, models, networks, optimizers, scales, texts or metrics.")
+    ],
     plugin: Plugins = None,
 ) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""

@@ -36,21 +36,20 @@ class ECD(torch.optim.Optimizer):
         \Theta &\leftarrow \Theta + dt\, p \\
         p &\leftarrow |p|\, u / |u|, \quad u = p / |p| + \tfrac{\nu}{\sqrt d} z, \quad z \sim N(0, I)
 
-    The first call sets p = -grad F / |grad F|. Norms run over all groups. A parameter without a gradient takes no part
-    in the step. With d = 1 there is nowhere to bend to: the particle goes straight on.
+    The first call sets ``p = -grad F / |grad F|``. Norms run over all groups. A parameter without a gradient takes no
+    part in the step. With d = 1 there is nowhere to bend to: the particle goes straight on.
 
     Args:
         params: tensors or parameter groups; a group may have its own ``lr`` and ``weight_decay``, and schedulers may
-        change them.
+            change them.
         lr: time of a step times sqrt(eta); the step is that time times the momentum.
         eta: how strongly the path concentrates at low loss (stationary density (F - F0)^(-eta d / 2)).
         F0: a loss below any that can be reached, in the loss's unit; near it the force diverges.
         nu: angle of the random turn after each step (before division by sqrt(d)); 0 for none.
         weight_decay: w >= 0, part of the potential (not decoupled).
-        conserve_energy: keep |p| = 1; without it the discretisation is unstable.
+        conserve_energy: keep ``|p| = 1``; without it the discretisation is unstable.
         inner_product: ``per_tensor`` takes p . g within each tensor, as published, which is no projection and depends
-        on how the
-            parameters are cut into tensors; ``global`` takes it over all parameters, as derived.
+            on how the parameters are cut into tensors; ``global`` takes it over all parameters, as derived.
         seed: of the turns.
 
     State: 4 bytes a parameter (float32), and d and the turns' random stream under ``state_dict()["global"]``.

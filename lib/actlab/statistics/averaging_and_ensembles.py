@@ -24,9 +24,14 @@ def beside_training(
     """The metric of networks of another kind minus that of single networks of the same runs, at the end of training and
     where single networks had their loss; and again without each run, for the ``jackknife``.
 
+    >>> import actlab
     >>> curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
     >>> averaged, losses = actlab.load_pairs("answer", of="average"), actlab.load_losses("answer", of="average")
-    >>> beside_training(curves, along, averaged, losses)
+    >>> found = actlab.beside_training(curves, along, averaged, losses)
+    >>> found[["model", "activation", "left_out", "end", "equal_loss"]].head(2).round(3)
+        model activation left_out    end  equal_loss
+    0  charlm       relu          -0.077      -0.072
+    1  charlm       relu     1000 -0.077      -0.072
 
     Equal loss: the other networks' metric minus what ``at_loss`` reads on the single networks' course, their mean
     metric against their mean loss.

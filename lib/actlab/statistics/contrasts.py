@@ -46,10 +46,23 @@ def contrasts(
 ) -> pd.DataFrame:
     """Each level of a factor minus the reference level, within each group, over the runs that both have.
 
+    >>> import actlab
     >>> trials, pairs = actlab.load("repro-lite")
-    >>> contrasts(trials, "val_loss")
-    >>> contrasts(pairs, "total_variation", reference="gelu")
-    >>> contrasts(trials, "val_loss", by=["optimizer", "activation"], factor="symmetry", reference="symmetric")
+    >>> found = actlab.contrasts(trials, "val_loss")
+    >>> found[["model", "activation", "n", "difference"]].head(2).round(3)
+        model activation  n  difference
+    0  charlm       gelu  5       0.080
+    1  charlm      swish  5       0.097
+    >>> found = actlab.contrasts(pairs, "total_variation", reference="gelu")
+    >>> found[["model", "activation", "difference", "low", "high"]].head(1).round(3)
+        model activation  difference    low  high
+    0  charlm       relu       0.017  0.013  0.02
+    >>> trials, _ = actlab.load("ablation-tuned")
+    >>> by = ["optimizer", "activation"]
+    >>> found = actlab.contrasts(trials, "val_loss", by, factor="symmetry", reference="symmetric")
+    >>> found[[*by, "symmetry", "difference"]].head(1).round(3)
+      optimizer activation symmetry  difference
+    0       ecd       gelu     bQbV        0.04
 
     Args:
         table: a row a run (column ``seed``), an ensemble (``members``), or a pair of either (``first``, ``second``).
@@ -58,7 +71,7 @@ def contrasts(
         factor: column whose levels are compared.
         reference: its level that the others are compared with.
         planned: how many comparisons a family was planned to have; those that are missing count as p = 1. Or the
-            planned ones themselves, each (*group, level): exactly these are made, and one without runs is a row.
+            planned ones themselves, each ``(*group, level)``: exactly these are made, and one without runs is a row.
         family: columns whose every value has a family of its own; one family unless given.
         margin: the largest absolute difference that does not matter: adds ``p_equivalent`` and
             ``p_equivalent_holm`` (two one-sided tests, Schuirmann 1987), and ``outcome``: lower or higher (than the
@@ -139,7 +152,7 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
 
 def bound(table: pd.DataFrame) -> float:
     """The smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the largest
-    |difference| + t(0.95, df) se (an intersection-union test, so not corrected); NaN where one has no interval."""
+    ``|difference| + t(0.95, df) se`` (an intersection-union test, so not corrected); NaN where one has no interval."""
     for name in ("df", "se", "difference"):
         check_name("column", name, table.columns)
     reach = special.stdtrit(table["df"], LEVEL) * table["se"]

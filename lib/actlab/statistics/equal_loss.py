@@ -45,9 +45,14 @@ def equal_loss(
 ) -> pd.DataFrame:
     """Each level of a factor minus the reference, each read at the loss that all of its group reach.
 
+    >>> import actlab
     >>> curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
     >>> bigram = actlab.load_baselines("answer").loc["bigram", "val_loss"]
-    >>> equal_loss(curves, along, exclude_above=bigram, margin=0.005)
+    >>> found = actlab.equal_loss(curves, along, exclude_above=bigram, margin=0.005)
+    >>> found[["model", "activation", "n", "outcome"]].head(2)
+        model activation   n    outcome
+    0  charlm       gelu  10  undecided
+    1  charlm      swish  10  undecided
 
     The loss, the reading and the runs: as of ``at_equal_loss``.  The jackknife leaves one run out of all arms of the
     group and repeats everything, the choice of the loss too; t with M - 1 degrees of freedom.  Simulated (two arms of

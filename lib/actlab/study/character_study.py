@@ -21,7 +21,11 @@ from actlab.study.trial import Arm, Measures
 from actlab.study.tuning import chosen, tuned
 
 Change = Annotated[
-    str, Field(pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$")
+    str,
+    Field(
+        pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$",
+        examples=["repeat", "nudge", "nudge-STEP", "shift-1e-3", "threads", "bfloat16", "dropout, order, init, all"],
+    ),
 ]
 PER_ARM = (
     *("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "schedule"),
@@ -49,7 +53,9 @@ class CharacterStudy(LanguageStudy):
     trial: ClassVar[type[CharacterTrial]] = CharacterTrial
     single: ClassVar[tuple[str, ...]] = ("average", "betas")
     study: StudyName = "repro-quick"
+    """Folder of the records below results/."""
     trials: Trials = 3
+    """Independently seeded training runs of each arm; more than recorded: the study grows."""
     prediction_windows: Windows = 256
     """Frozen validation windows on which predictions are compared."""
     training_windows: WindowsOrAll = 0

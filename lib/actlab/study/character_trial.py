@@ -66,7 +66,9 @@ class CharacterTrial(LanguageTrial):
     scale: ScaleName = "quick"
     """Size of the model."""
     model: ModelName = "charlm"
+    """The architecture."""
     activation: ActivationName = "gelu"
+    """Of the feed-forward layers or where else the model has it (``actlab list models``)."""
     varies: Literal["all", "init", "order", "dropout"] = "all"
     """The one random stream that the seed feeds; the others have the seed ``fixed``. ``all``: it feeds every stream."""
     fixed: int = 0

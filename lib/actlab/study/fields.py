@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
@@ -30,16 +31,28 @@ FIXED = {
 T = TypeVar("T")
 
 
-def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> AfterValidator:
+@dataclass(frozen=True)
+class OneOf:
     """Holds a name to those of a table; ``UnknownName`` lists them."""
 
-    def check(name: str, info: ValidationInfo) -> str:
-        names = known() if callable(known) else known
-        if name not in names and not (info.context == BEFORE and kind in OPEN):
-            raise UnknownName(kind, name, names)
+    kind: str
+    known: Iterable[str] | Callable[[], Iterable[str]]
+
+    @property
+    def names(self) -> Iterable[str]:
+        """Now: plug-ins may bring more."""
+        return self.known() if callable(self.known) else self.known
+
+    def __call__(self, name: str, info: ValidationInfo) -> str:
+        """The name; ``UnknownName`` where there is none, unless a plug-in that has not run may bring it."""
+        if name not in self.names and not (info.context == BEFORE and self.kind in OPEN):
+            raise UnknownName(self.kind, name, self.names)
         return name
 
-    return AfterValidator(check)
+
+def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> AfterValidator:
+    """The field's type is a name of a table."""
+    return AfterValidator(OneOf(kind, known))
 
 
 def ours(name: T) -> T | str:
@@ -102,7 +115,10 @@ Windows = Annotated[int, Field(ge=1, le=LIMITS["windows"])]
 WindowsOrAll = Annotated[int, Field(ge=0, le=LIMITS["windows"])]
 Trials = Annotated[int, Field(ge=1, le=LIMITS["trials"])]
 Seed = Annotated[int, Field(ge=0, le=LIMITS["seed"])]
-Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]+)?|mps)$")]
+Device = Annotated[
+    str,
+    Field(pattern=r"^(cpu|cuda(:[0-9]+)?|mps)$", examples=["cpu", "cuda", "cuda:1 (the second GPU)", "mps (Apple's)"]),
+]
 Share = Annotated[Number, Field(gt=0, le=1)]
 NotNegative = Annotated[Number, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0, allow_inf_nan=False)]
@@ -115,5 +131,7 @@ Betas = Annotated[tuple[Decay, Decay] | None, BeforeValidator(_pair)]
 ModelName = Annotated[str, one_of("model", MODELS)]
 Dtype = Annotated[str, one_of("dtype", DTYPES)]
 ScaleName = Annotated[str, one_of("scale", SCALES)]
-TextName = Annotated[str, AfterValidator(_readable)]
+TextName = Annotated[
+    str, AfterValidator(_readable), Field(examples=["a name that `actlab list texts` shows", "the path of a file"])
+]
 """A known text, or a user's own that can be read (``data.text``)."""

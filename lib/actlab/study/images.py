@@ -41,6 +41,7 @@ class ImageTrial(Trial):
     kind: ClassVar[str] = "mnist"
     named_by: ClassVar[tuple[str, ...]] = ("network", "hidden", "learning_rate", "batch_size")
     dataset: Annotated[str, one_of("dataset", IMAGES)] = "digits"
+    """The images; digits need no download."""
     protocol: Annotated[str, one_of("protocol", PROTOCOLS)] = "corrected"
     """corrected: validation images held out of training; as_published: the test images."""
     epochs: Annotated[int, Field(ge=1, le=LIMITS["epochs"])] = 1
@@ -52,6 +53,8 @@ class ImageTrial(Trial):
     hidden: Annotated[int, Field(ge=1, le=LIMITS["hidden"])] = 2
     """Hidden units of the plain network."""
     network: Annotated[str, BeforeValidator(ours), one_of("network", networks)] = "relu"
+    """The activation; of a gated one also whether its width (``_equal_width``) or its parameters
+    (``_equal_parameters``) are the plain network's."""
 
     @property
     def activation(self) -> str:
@@ -78,7 +81,9 @@ class ImageStudy(AnyStudy):
     kind: ClassVar[str] = "mnist"
     trial: ClassVar[type[ImageTrial]] = ImageTrial
     study: StudyName = "mnist-quick"
+    """Folder of the records below results/."""
     trials: Trials = 10
+    """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
 
 Study = ImageStudy

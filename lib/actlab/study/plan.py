@@ -16,7 +16,7 @@ from actlab.statistics.tuning import Rule
 class Checked(BaseModel):
     """Unknown keys and wrong types are refused; nothing changes after entry."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
 def _number(value: object) -> object:
@@ -31,11 +31,17 @@ class Tuning(Checked):
     """The grid and the seeds of a study that chooses learning rates (or multiples of the published ones)."""
 
     rates: list[Number] = Field(min_length=2)
+    """The grid that is tried first."""
     seeds: list[int] = Field(min_length=1)
+    """The first tries every rate, the others the best."""
     keep: int = Field(Rule.keep, ge=1)
+    """How many of the best rates the other seeds try."""
     factor: float = Field(Rule.factor, gt=1)
+    """Between the edge of the grid and the next rate beyond it."""
     least: Number = Field(Rule.least, gt=0)
+    """No rate below this is tried."""
     most: Number = Field(Rule.most, gt=0)
+    """No rate above this is tried."""
 
     @property
     def rule(self) -> Rule:
@@ -47,9 +53,13 @@ class Hypothesis(Checked):
     """One statement that the runs can contradict, with the arms that it compares and when it counts as supported."""
 
     name: str
+    """In tables."""
     says: str
+    """The statement."""
     supported_if: str
+    """When it counts as supported, in words."""
     activations: list[str] = []
+    """Which it is about."""
     direction: Literal["lower", "higher", ""] = ""
     """Of the outcome's difference from the reference."""
 
@@ -59,27 +69,40 @@ class Outcome(Checked):
     equivalence."""
 
     name: str
+    """In tables."""
     metric: str
+    """What is compared."""
     at: Literal["equal loss", "equal steps", "end"]
+    """Where along training."""
     levels: list[float] = []
     """Equal loss: shares of the way from the primary level (0) to the loss at the first evaluation (1)."""
     margin: Number | None = Field(None, gt=0)
     """Of equivalence, by two one-sided tests; in the metric's unit."""
     primary: bool = False
+    """The one that decides."""
 
 
 class Plan(Checked):
     """What is decided before the runs. A later change makes a new ``version``; the old one stays in the history."""
 
     version: int = Field(ge=1)
+    """Rises with every change."""
     question: str
+    """In one sentence."""
     reference: str = "relu"
-    alpha: float = Field(0.05, ge=0.05, le=0.05, description="the level at which every page tests")
+    """The activation that the others are compared with."""
+    alpha: float = Field(0.05, ge=0.05, le=0.05)
+    """The level at which every page tests."""
     correction: Literal["holm"] = "holm"
+    """For many comparisons."""
     outcomes: list[Outcome]
+    """What is compared, each with name, metric, at and margin."""
     hypotheses: list[Hypothesis]
+    """What the runs can contradict, each with name, says and supported_if."""
     excluded_if: str
-    sha256: str = Field("", pattern="^$|^[0-9a-f]{64}$", description="of the params file; filled in when it is read")
+    """When an arm is left out, in words."""
+    sha256: str = Field("", pattern="^$|^[0-9a-f]{64}$")
+    """Of the params file; filled in when it is read."""
 
     @property
     def mark(self) -> tuple[int, str]:

@@ -37,6 +37,7 @@ class Rates(Checked):
     activation."""
 
     study: StudyName
+    """The study that chose them."""
     of: str = ""
     """The activation whose rate all arms of a model take; its own unless given."""
     beside: str = ""

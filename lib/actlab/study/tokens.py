@@ -60,6 +60,7 @@ class TokenTrial(LanguageTrial):
     micro_batches: Batch = 1
     """Batches whose gradients make one step."""
     schedule: Annotated[str, one_of("schedule", SCHEDULES)] = "constant"
+    """Of the learning rate; cosine: to a tenth at the end."""
     soap_max_dim: Annotated[int, Field(ge=0, le=100_000)] = 10_000
     """Longest side that SOAP gives a basis."""
     rate_factor: Positive = 1.0
@@ -94,7 +95,9 @@ class TokenStudy(LanguageStudy):
     trial: ClassVar[type[TokenTrial]] = TokenTrial
     single: ClassVar[tuple[str, ...]] = ("betas",)
     study: StudyName = "ablation-quick"
+    """Folder of the records below results/."""
     trials: Trials = 1
+    """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
 
 Study = TokenStudy

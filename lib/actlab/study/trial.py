@@ -25,7 +25,7 @@ class Trial(BaseModel):
     """What every trial has. Its fields are those of a params file, the slowest axis of a study first; what is only
     measured on it (``Measures``) is none of them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     kind: ClassVar[str]
     """Of its study, as params files name it."""
     named_by: ClassVar[tuple[str, ...]]
@@ -78,6 +78,7 @@ class LanguageTrial(Trial):
     """What trials of both kinds of language models have."""
 
     dataset: TextName = "pydoc"
+    """The text: a known one, or the path of a file in UTF-8. pydoc needs no download."""
     iterations: Steps = 60
     """Optimizer steps."""
     evaluate_every: Steps = 30
@@ -89,7 +90,9 @@ class LanguageTrial(Trial):
     batch_size: Batch = 16
     """Windows in a batch."""
     device: Device = "cpu"
+    """Where it trains."""
     dtype: Dtype = "float32"
+    """Of the forward and backward pass; weights, losses and evaluations stay in float32."""
     compiled: bool = False
     """Run through torch.compile."""
     betas: Betas = None

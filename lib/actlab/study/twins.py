@@ -31,7 +31,9 @@ from actlab.trainers.twins import train_together
 
 __all__ = ["Study", "compared_on", "content", "data", "network", "prepare"]
 PATH = "loop"
-Follower = Annotated[str, Field(pattern=r"^(own|copied)(-[1-9]\d{0,5})?$")]
+Follower = Annotated[
+    str, Field(pattern=r"^(own|copied)(-[1-9]\d{0,5})?$", examples=["own", "copied", "own-STEPS", "copied-STEPS"])
+]
 
 
 class TwinTrial(CharacterTrial):
@@ -40,7 +42,9 @@ class TwinTrial(CharacterTrial):
     kind: ClassVar[str] = "twins"
     later: ClassVar[tuple[str, ...]] = ("betas",)
     optimizer: Literal["adamw", "adamw-eps", "sgd"] = "adamw"
+    """What steps; adamw-eps: AdamW with epsilon 1e-4, so that tiny gradients make tiny steps."""
     betas: None = None
+    """None: twins train with the optimizer's usual ones."""
 
 
 @with_axes(activation=("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"))
@@ -50,6 +54,7 @@ class TwinStudy(CharacterStudy):
     kind: ClassVar[str] = "twins"
     trial: ClassVar[type[TwinTrial]] = TwinTrial
     noise_floor: Literal[False] = False
+    """None: the followers take its place."""
     followers: Axis[Follower] = ("own", "copied")
     """Networks beside the leader: whose slopes they use, and until or from which step."""
 
