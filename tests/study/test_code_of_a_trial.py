@@ -19,6 +19,7 @@ BESIDE = {
     "files.py": "atomic writes",
     "paths.py": "where data and cache lie",
     "records/store.py": "the digest of what a record says of its data",
+    "records/strict.py": "a number that is not finite, in a digest",
     "study/cache.py": "cache, lock, failures",
     "study/kinds.py": "which kind a trial is of",
     "study/measure.py": "measures the trained model",
