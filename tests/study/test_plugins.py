@@ -2,6 +2,7 @@
 any training."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import tiny
@@ -167,6 +168,34 @@ def test_check_plugin_tells_right_from_wrong(mine):
         "dataset moody: text",
         "metric odd: metric",
     }
+
+
+SEER = """import torch
+from torch import nn
+import actlab
+from actlab.models import LanguageModel
+
+@actlab.register_model("seer")
+class Seer(LanguageModel):
+    def __init__(self, config, activation, gated_width="matched"):
+        super().__init__(config)
+        self.tokens, self.act = nn.Embedding(config.vocab_size, config.vocab_size), activation.make(features=1)
+
+    def forward(self, tokens):
+        return self.act(self.tokens({tokens}))
+"""
+
+
+def test_a_model_that_sees_the_future_is_not_trained(toy, mine, monkeypatch):
+    """`run` says so before any training; mended, the model trains."""
+    study = {"study": "seer", "plugins": ["my_parts.py"], "model": ["seer"], "activation": ["relu"], "trials": 2}
+    mine.write_text(SEER.format(tokens="tokens.roll(-1, 1)"))
+    with monkeypatch.context() as patch:
+        patch.setattr("actlab.study.run._trained", Mock(side_effect=AssertionError("trained")))
+        with pytest.raises(BadInput, match="seer with relu: position 0 or before sees position 1 or later: it would"):
+            run(toy.replace(**study))
+    mine.write_text(SEER.format(tokens="tokens"))
+    assert [trial["status"] for trial in run(toy.replace(**study)).present[0]["trials"]] == ["done"] * 2
 
 
 BAD = """import itertools

@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from actlab.activations import Activation
 from actlab.errors import BadInput
+from actlab.models.vocabulary import Vocabulary
 
 Initialiser = Callable[..., object]
 """(tensor, generator=...): fills a tensor in place."""
@@ -70,16 +71,6 @@ orthogonal: Initialiser = nn.init.orthogonal_
 def from_global_stream(parameter: str) -> torch.Generator:
     """A generator whose seed is drawn from torch's global stream, whatever the parameter."""
     return torch.Generator().manual_seed(int(torch.randint(2**62, ())))
-
-
-class Vocabulary(Protocol):
-    """What turns text into the tokens of a model and back."""
-
-    def encode(self, text: str) -> Tensor:
-        """(n,) int64."""
-
-    def decode(self, numbers: Tensor) -> str:
-        """The text of a 1-D tensor of tokens."""
 
 
 class LanguageModel(nn.Module, ABC):

@@ -4,7 +4,8 @@ built-in parts are tested.
 Models are tiny, with matrices 20 times as large as at the start of training, so that no function looks linear.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from torch.nn import functional as F
 from actlab import metrics
 from actlab.activations import ACTIVATIONS, Activation
 from actlab.data.text import corpus_of
+from actlab.errors import BadInput
 from actlab.models import MODELS, SCALES, LanguageModel, ModelConfig, count_parameters
 from actlab.optimizers import build_optimizer
 from actlab.optimizers.steps import step
-from actlab.plugins import TABLES, Part, load_plugins, parts_in
+from actlab.plugins import PARTS, TABLES, Part, load_plugins, parts_in
 from actlab.trainers.seeds import generator, init_streams
 
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)
@@ -118,6 +120,19 @@ def batch(model: str, name: str) -> str:
     others[1:] = (others[1:] + 1) % TINY.vocab_size
     same = torch.equal(net(given)[0], net(others)[0])
     return "" if same else f"{model} with {name}: a sequence sees the others of its batch"
+
+
+def check_causal(cells: Iterable[tuple[str, str]]) -> None:
+    """``BadInput`` where one of these models with its activation, of which one is a user's own, sees what it has to
+    predict. What does not work at the size of the contract may do so at another, and passes."""
+    for model, name in sorted(set(cells)):
+        if ("model", model) not in PARTS and ("activation", name) not in PARTS:
+            continue
+        fault = ""
+        with suppress(Exception):
+            fault = causality(model, name)
+        if fault:
+            raise BadInput(f"{fault}: it would be given what it has to predict; `actlab check-plugin` tries every part")
 
 
 def slopes(name: str) -> str:

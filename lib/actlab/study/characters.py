@@ -12,14 +12,14 @@ from actlab.data.text import Corpus, is_file, load_text, shown
 from actlab.models import SCALES, LanguageModel, count_parameters
 from actlab.plugins import find_part
 from actlab.records import store
-from actlab.study import baselines, defects
+from actlab.study import defects
 from actlab.study.cache import checkpoint_of, snapshot_of
 from actlab.study.character_study import CharacterStudy, plan
-from actlab.study.character_trial import BFLOAT16, SHIFT, THREADS, CharacterTrial, load, recipe_of
+from actlab.study.character_trial import SHIFT, THREADS, CharacterTrial, load, recipe_of
 from actlab.study.optimizing import OF_CHARACTERS, optimizer_of
 from actlab.study.timing import pace
 from actlab.study.trial import Arm, LanguageTrial, Outcome, Results, Task
-from actlab.trainers import checkpoint, loop, setup
+from actlab.trainers import checkpoint, loop
 from actlab.trainers.determinism import perturb, shift
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.seeds import init_streams
@@ -181,9 +181,7 @@ def measure(arm: Arm[CharacterTrial], results: list[Results]) -> store.Record:
 
 
 def prepare(study: CharacterStudy, missing: Sequence[Arm[CharacterTrial]]) -> str:
-    """Refuse, or announce, what bfloat16 means on this processor; measure the text's own tables."""
-    trials = {arm.trials[0].model: arm.trials[0] for arm in missing}.values()
-    slow = [trial for trial in trials if (trial.dtype, trial.device) == (BFLOAT16, "cpu")]
-    note = setup.check_bfloat16(map(network, slow)) if slow else ""
-    baselines.ensure(study, bool(missing))
-    return note
+    """What is checked and made before anything is trained (``before_training``)."""
+    from actlab.study.before_training import prepared  # it needs this file
+
+    return prepared(study, missing)

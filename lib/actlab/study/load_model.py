@@ -13,7 +13,7 @@ from actlab.data.text import load_text
 from actlab.data.vocabulary import KNOWN
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
-from actlab.models.layers import Vocabulary
+from actlab.models.vocabulary import Vocabulary
 from actlab.plugins import find_part
 from actlab.records import store
 from actlab.records.find import find

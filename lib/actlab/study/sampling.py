@@ -8,7 +8,7 @@ from torch import Tensor
 
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
-from actlab.models.layers import Vocabulary
+from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
