@@ -9,7 +9,7 @@ from tiny import typed
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import store, tables
-from actlab.study import provenance
+from actlab.study import provenance, replay, sampling
 
 QUICK = ("run", "params/first.yaml", "--workers", 1, "--max-iters", 2, "--activation", "relu,gelu")
 
@@ -42,6 +42,7 @@ def test_the_nearest_project_counts_and_a_checkout_is_its_own(own, monkeypatch):
     monkeypatch.chdir(own.parent)
     assert paths.results() == paths.ROOT / "results"
     (own / "results" / "repro-lite").mkdir()
+    (own / "results" / "repro-lite" / "mine.json").touch()
     monkeypatch.chdir(own)
     assert paths.records_of("repro-lite") == own / "results" / "repro-lite"
 
@@ -85,6 +86,20 @@ def test_a_recorded_study_is_read_and_not_added_to(own, capsys):
     assert "recorded by actlab" in capsys.readouterr().out
     assert typed("run", "params/repro-lite.yaml", "--set", "iterations=2") == 2
     assert "is a recorded study of actlab" in capsys.readouterr().err
+
+
+def test_what_is_kept_of_a_recorded_study_lies_in_the_project(own):
+    """Replays and texts; they are read with those of the checkout, whose records still count."""
+    record = next(each for each in store.load_study("repro-lite") if each["kind"] == "trials")
+    about = {name: record[name] for name in ("study", "arm", "model_name", "activation")}
+    before = [len(store.load_replays("repro-lite")), len(store.load_texts("repro-lite"))]
+    text = sampling.keep(about | {"kind": "text", "prompt": "a", "draw": 0, "texts": {"42": "b"}})
+    outcome = {"kind": "replay", "study": "repro-lite", "arm": record["arm"], "trial": "42", "equal": True}
+    outcome |= {"record_checksum": record["checksum"], "compared": [], "differs": [], "changed": []}
+    again = replay.keep(outcome | {"provenance": {"date": "2026-01-01T00:00:00+00:00"}})
+    assert (text.parents[2], again.parents[3]) == (own / "results", own / "results")
+    assert len(tables.load("repro-lite")[0]) > 100
+    assert [len(store.load_replays("repro-lite")), len(store.load_texts("repro-lite"))] == [n + 1 for n in before]
 
 
 def test_commits_are_of_the_checkout_and_apart_of_the_project(own, monkeypatch):

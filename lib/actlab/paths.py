@@ -88,9 +88,9 @@ def recorded() -> Path | None:
 
 
 def records_of(study: str) -> Path:
-    """Folder of a study's records: the project's own; where it has none of that name, one of actlab's."""
+    """Folder of a study's records: the project's own; where it has no record of that study, one of actlab's."""
     own, others = results() / study, recorded()
-    if others is None or own.exists() or not (others / study).is_dir():
+    if others is None or any(own.glob("*.json")) or not (others / study).is_dir():
         return own
     return others / study
 

@@ -118,7 +118,7 @@ def sample(
     prompt: Annotated[str, Option(help="Text to go on from.")] = "ROMEO:",
     length: Annotated[int, Option(min=1, max=LIMITS["written"], help="Characters.")] = 200,
     draw: Annotated[int, Option(min=0, help="Seed of the draws: with one, only the models differ.")] = 0,
-    keep: Annotated[bool, Option(help="Record the texts, in the study's folder `texts`.")] = False,
+    keep: Annotated[bool, Option(help="Record the texts, in results/STUDY/texts of the project.")] = False,
     anyway: Annotated[bool, Option(help="Train also where the weights will not be the recorded ones.")] = False,
     plugin: Plugins = None,
 ) -> None:
@@ -150,7 +150,7 @@ def replay(
     seed: Annotated[int, Option(min=0, help="Of the sample.")] = 0,
     minutes: Annotated[float, Option(min=0, help="With --all: only trials that took no longer.")] = math.inf,
     workers: Annotated[int, Option(min=1, help="With --all: single-threaded processes.")] = CORES,
-    keep: Annotated[bool, Option(help="Add the outcomes to the history beside the records, in results/.")] = False,
+    keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays of the project.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and

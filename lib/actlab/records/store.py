@@ -186,12 +186,18 @@ def replays_of(path: Path) -> Path:
 
 def load_replays(study: str) -> list[Record]:
     """Every replay of a study's trials, in the order of arms and labels."""
-    return [load(path) for path in sorted((folder_of(study) / "replays").glob("*/*.json"))]
+    return [load(path) for path in _kept(study, "replays/*/*.json")]
 
 
 def load_texts(study: str) -> list[Record]:
     """What models of a study wrote (`actlab sample --keep`), in the order of the file names."""
-    return [load(path) for path in sorted((folder_of(study) / "texts").glob("*.json"))]
+    return [load(path) for path in _kept(study, "texts/*.json")]
+
+
+def _kept(study: str, files: str) -> list[Path]:
+    """What is kept beside the records of a study, and in the project, where those are actlab's."""
+    places = {folder_of(study), paths.results() / study}
+    return sorted((path for place in places for path in place.glob(files)), key=lambda path: path.parts[-2:])
 
 
 def load_study(study: str) -> list[Record]:

@@ -156,11 +156,12 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
 
 
 def keep(outcome: store.Record) -> Path:
-    """Add a replay to the history of its record: a file of its own, never changed, in ``replays/ARM/`` beside the
-    record."""
+    """Add a replay to the history of its record: a file of its own, never changed, in the project's
+    ``results/STUDY/replays/ARM/``, which is beside the record where this is the project's."""
     moment = outcome["provenance"]["date"].replace(":", "").replace("-", "")[:15]
     name = f"{outcome['trial']}-{moment}-{store.checksum(outcome)[:8]}.json"
-    return store.save(store.replays_of(store.path_of(outcome["study"], outcome["arm"])) / name, outcome)
+    beside = paths.results() / outcome["study"] / f"{outcome['arm']}.json"
+    return store.save(store.replays_of(beside) / name, outcome)
 
 
 def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | None:

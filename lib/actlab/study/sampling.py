@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from actlab import paths
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
@@ -85,5 +86,5 @@ def written(
 
 
 def keep(texts: store.Record) -> Path:
-    """Save what ``written`` returns beside the records of its study, in ``texts/``; a path that is taken is refused."""
-    return store.save(store.folder_of(texts["study"]) / "texts" / f"{texts['arm']}.json", texts)
+    """Save what ``written`` returns in the project's ``results/STUDY/texts/``; a path that is taken is refused."""
+    return store.save(paths.results() / texts["study"] / "texts" / f"{texts['arm']}.json", texts)
