@@ -40,6 +40,8 @@ def check_the_three_gains(gains: pd.DataFrame, lower_rate: pd.DataFrame, at_one_
     agrees(outcome["fresh seeds"], ["lower"] * 3, "all three repeat on fresh seeds")
     agrees(outcome["ReLU at that rate"], ["undecided"] * 3, "beside ReLU at that rate none")
     agrees(outcome["26 more seeds"], ["equivalent", "undecided"], "with 26 more seeds none")
+    more = gains[gains["where"] == "26 more seeds"].set_index("model")
+    agrees(100 * more.loc["tinylstm", "difference"], -0.3, "in the LSTM with 26 more seeds, points", digits=1)
     back = gains[gains["where"] == "26 seeds, earlier"].set_index("model")
     agrees(back["outcome"][["nanotransformer", "tinylstm"]], ["undecided", "lower"], "earlier in the LSTM alone")
     agrees(100 * back.loc["tinylstm", "difference"], -1.8, "earlier in the LSTM, points", digits=1)
@@ -57,6 +59,8 @@ def check_elsewhere(elsewhere: dict[str, pd.DataFrame]) -> None:
     agrees([sure.sum(), alike[sure].sum()], [2, 2], "significant there, with the same sign", digits=0)
     agrees([(rate["difference"] > 0).sum(), (rate["outcome"] == "higher").sum()], [9, 6], "at ReLU's rate", digits=0)
     agrees(rate["same_runs"].sum(), 5, "the same runs", digits=0)
+    turned = rate[rate["difference"] * rate["difference_main"] < 0]
+    agrees([len(turned), turned["same_runs"].sum()], [2, 0], "opposite signs at ReLU's rate, and not the same runs", digits=0)
 
 
 def check_averaged_networks(calm: pd.DataFrame) -> None:
