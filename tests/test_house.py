@@ -69,3 +69,17 @@ def test_what_make_and_the_workflows_bring_is_known_by_its_hash():
         text = file.read_text(encoding="utf-8")
         assert "pip install" not in text
         assert re.findall(r"uses: (.*)", text) == re.findall(r"uses: ([\w/-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+)", text)
+
+
+def test_windows_in_ci_types_what_contributing_says():
+    """Where make is absent; every other checkout keeps no credentials either."""
+    workflow = text_of(".github/workflows/book.yml")
+    jobs = yaml.safe_load(workflow)["jobs"]
+    said = re.search(r"(?s)Python does the same:\n\n```text\n(.*?)```", text_of("CONTRIBUTING.md"))
+    assert said
+    typed = [step["run"] for step in jobs["without-make"]["steps"] if "run" in step]
+    assert typed == said[1].splitlines()
+    assert workflow.count("actions/checkout@") == workflow.count("persist-credentials: false")
+    install = runpy.run_path(str(paths.ROOT / ".ci" / "install.py"))
+    assert "install-book+data+explore+cluster+test" in text_of("Makefile")
+    assert install["EXTRAS"] == ("book", "data", "explore", "cluster", "test")
