@@ -224,11 +224,15 @@ def test_a_figure_becomes_files_that_its_caption_links(tmp_path):
     context = {"content_root": "../", "body": "".join(as_html(figure, "A claim, 2 > 1") for figure in figures)}
     extension.finish(app, "studies/tiny", "", context, None)
     assert "base64" not in context["body"]
+    assert "Explore" not in context["body"]
     links = re.findall(r'(?:src|href)="\.\./(_images/tiny-\d\.\w+)"', context["body"])
     names = ["1.svg", "1.svg", "2.svg", "2.svg", "2.csv"]
     assert links == [f"_images/tiny-{name}" for name in names]
     assert (tmp_path / links[0]).read_bytes() == svg(figures[0])
     assert (tmp_path / links[-1]).read_text() == "loss\n1\n"
+    context["body"] = as_html(figures[0], "A claim", "explore.html#study=a&view=loss")
+    extension.finish(app, "studies/tiny", "", context, None)
+    assert ' <a href="explore.html#study=a&#38;view=loss">Explore this</a>' in context["body"]
 
 
 def test_a_folded_section_is_closed_until_a_link_leads_into_it():

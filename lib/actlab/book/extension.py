@@ -54,7 +54,7 @@ def write_downloads(app: Any, error: Exception | None) -> None:
 FOLDED = "<!-- folded -->"
 FIGURE = re.compile(
     r'<img src="data:image/svg\+xml;base64,([\w+/=]+)"( alt="[^"]*") data-csv="([\w+/=]*)">'
-    r'(<figcaption><span class="caption-text">.*?)</span>'
+    r'<figcaption><span class="caption-text"(?: data-explore="([^"]*)")?>(.*?)</span>'
 )
 
 
@@ -72,7 +72,9 @@ def finish(app: Any, page: str, template: str, context: dict[str, Any], doctree:
             if text:
                 write_text(Path(app.outdir) / f"{name}.{kind}", b64decode(text).decode())
                 links += f' <a href="{context["content_root"]}{name}.{kind}" download>{kind.upper()}</a>'
-        return f'<img src="{context["content_root"]}{name}.svg"{found[2]}>{found[4]}{links}</span>'
+        explore = f' <a href="{found[4]}">Explore this</a>' if found[4] else ""
+        caption = f'<figcaption><span class="caption-text">{found[5]}{explore}{links}</span>'
+        return f'<img src="{context["content_root"]}{name}.svg"{found[2]}>{caption}'
 
     plain = context["body"].replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     context["body"] = FIGURE.sub(linked, plain)

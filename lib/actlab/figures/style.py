@@ -7,6 +7,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -30,6 +31,8 @@ LOOK: dict[str, Look] = _LOOKS
 """Name -> its look."""
 GREY = "#666666"
 NO_RECORD = "no record yet"
+IMAGE_DPI = 110
+"""Of a figure's image beside its HTML."""
 KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """What a figure draws, as rows of CSV, so that a page can offer the numbers below the picture."""
 
@@ -63,16 +66,15 @@ def look(name: str) -> Look:
 
 
 def in_formula(name: str, own: Mapping[str, str]) -> str:
-    """A level for a legend; of a user's own its name, its formula as matplotlib sets it (as it is, where it cannot),
-    its hash (``own``: as ``records.settings.own_levels`` has them)."""
+    """A level for a legend; of a user's own its name, its formula where matplotlib can set it, and its hash (``own``:
+    as ``records.settings.own_levels`` has them)."""
     formula, _, version = own.get(name, "").rpartition("[")
-    if not (shown := formula.strip()):
-        return f"{name} [{version}" if version else name
-    simple = re.sub(r"\\[td]?frac(\w)(\w)", r"\\frac{\1}{\2}", shown).replace(r"\tfrac", r"\frac")
-    with suppress(ValueError):
-        MathTextParser("path").parse(f"${simple}$")
-        shown = f"${simple}$"
-    return f"{name}: {shown} [{version}"
+    simple = re.sub(r"\\[td]?frac(\w)(\w)", r"\\frac{\1}{\2}", formula.strip()).replace(r"\tfrac", r"\frac")
+    if simple:
+        with suppress(ValueError):
+            MathTextParser("path").parse(f"${simple}$")
+            return f"{name}: ${simple}$ [{version}"
+    return f"{name} [{version}" if version else name
 
 
 styled = partial(mpl.rc_context, fname=Path(__file__).with_name("house.mplstyle"))
@@ -135,16 +137,36 @@ def svg(figure: Figure) -> bytes:
 
 def as_html(figure: Figure, caption: str, link: str = "") -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
-    explorer in the same state (``explorer.link``)."""
+    explorer in the same state (``explorer.link``), which the book, where the explorer is, makes of it."""
     caption = caption[:1].upper() + caption[1:]
     source, rows = (b64encode(part).decode() for part in (svg(figure), KEPT.get(figure, "").encode()))
     image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escaped(caption)}" data-csv="{rows}">'
-    words = escaped(caption) + (f' <a href="{escaped(link)}">Explore this</a>' if link else "")
-    return f'<figure>{image}<figcaption><span class="caption-text">{words}</span></figcaption></figure>'
+    place = f' data-explore="{escaped(link)}"' if link else ""
+    words = f'<span class="caption-text"{place}>{escaped(caption)}</span>'
+    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
 
 
-def show(figure: Figure, caption: str, link: str = "") -> Any:
-    """``as_html`` for a notebook."""
-    from IPython.display import HTML
+@dataclass(frozen=True)
+class Shown:
+    """A figure as a notebook keeps it: as HTML, and as an image for what shows no HTML (GitHub, a PDF)."""
 
-    return HTML(as_html(figure, caption, link))
+    figure: Figure
+    caption: str
+    link: str
+
+    def _repr_html_(self) -> str:
+        return as_html(self.figure, self.caption, self.link)
+
+    def _repr_png_(self) -> bytes:
+        out = BytesIO()
+        with styled():
+            self.figure.savefig(out, format="png", dpi=IMAGE_DPI)
+        return out.getvalue()
+
+    def __repr__(self) -> str:
+        return self.caption
+
+
+def show(figure: Figure, caption: str, link: str = "") -> Shown:
+    """``as_html`` for a notebook, with an image beside it."""
+    return Shown(figure, caption, link)

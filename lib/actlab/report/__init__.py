@@ -20,6 +20,8 @@ from actlab.report.study import ARM, Report, load, minus, rows_of
 
 __all__ = ["FORMATS", "Report", "compare", "left_out", "load", "write"]
 FORMATS = ("png", "svg", "pdf")
+FEWEST = 3
+"""Seeds that two studies share, for an interval of pairs."""
 
 
 def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Iterator[Path]:
@@ -64,8 +66,8 @@ def _image(figure: Figure, ending: str) -> bytes:
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
-    """(the settings in which two studies differ, one a line; the second minus the first, of every arm that both have:
-    ``contrasts`` of each metric).
+    """(the settings in which two studies differ, one a line, and why pairs are not compared, if so; the second minus
+    the first, of every arm that both have: ``contrasts`` of each metric).
 
     Raises:
         BadInput: they share no arm, or are one study.
@@ -86,4 +88,17 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
         if name in two.metrics:
             both = pd.concat([rows_of(name, study.trials, study.pairs) for study in (one, two)])
             differences[name] = minus(both, name, arm, "study", first).assign(metric=name)
-    return differ, pd.concat(differences, ignore_index=True).drop(columns="study")
+    return differ + _too_few(one, two), pd.concat(differences, ignore_index=True).drop(columns="study")
+
+
+def _too_few(one: Report, two: Report) -> list[str]:
+    """Why no disagreement between seeds is compared, in a line; none where the studies share enough seeds."""
+    seeds = [sorted(set(study.runs["seed"])) for study in (one, two)]
+    shared = set(seeds[0]) & set(seeds[1])
+    if len(shared) >= FEWEST or one.pairs.empty or two.pairs.empty:
+        return []
+    has, had = (", ".join(map(str, every)) for every in seeds)
+    return [
+        f"too few: {one.study} has the seeds {has}, {two.study} {had}, and {len(shared)} of them in common: the "
+        f"disagreement between seeds is compared over {FEWEST} or more that both have, losses over all (unpaired)"
+    ]

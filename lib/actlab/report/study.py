@@ -168,6 +168,8 @@ def estimated(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         found["few"] = [few_differ(pairs.dropna()) for _, pairs in table.groupby(ARM, sort=False)[metric]]
         limits = log_limits(found["estimate"], found["low"], found["high"])
         found["low"], found["high"] = (np.where(found["few"], np.nan, limit) for limit in limits)
+    elif metric.endswith("_accuracy"):  # a share of places or images, in %
+        found[["low", "high"]] = found[["low", "high"]].clip(0, 100)
     return found[[*ARM, "n", "estimate", "low", "high", "few"]]
 
 
