@@ -14,7 +14,7 @@ import yaml
 from tiny import typed as run
 
 import actlab
-from actlab import paths
+from actlab import paths, report
 from actlab.records import rename, store
 
 TINY = {"study": "tiny-quick", "model": "nanotransformer", "activation": ["relu", "gelu"], **tiny.STUDY}
@@ -222,6 +222,21 @@ def test_compare_says_which_minus_which(committed, capsys):
     assert "ablation-tuned (estimate) minus ablation-novels (reference), with its 95% interval" in said
     assert "val_loss: nats; " in said
     assert "lower is better" in said
+
+
+def test_compare_says_why_pairs_are_not_compared(params, capsys):
+    """Without shared seeds; an accuracy's interval ends at 0 and 100%."""
+    for study, seed in (("one", 42), ("two", 50)):
+        sets = ("--set", f"study={study}", "--set", f"seed={seed}", "--set", "trials=2")
+        assert run("run", params, "--workers", 1, "--activation", "gelu", *sets) == 0
+    capsys.readouterr()
+    assert run("compare", "one", "two") == 0
+    said = "too few: one has the seeds 42, 43, two 50, 51, and 0 of them in common: the disagreement between seeds is"
+    assert said in capsys.readouterr().out
+    estimates = report.load("one").estimates
+    shares = estimates[estimates["metric"] == "val_accuracy"]
+    assert shares["low"].min() >= 0
+    assert shares["high"].max() <= 100
 
 
 def test_committed_studies_are_left_to_git(committed, capsys):
