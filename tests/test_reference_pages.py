@@ -41,3 +41,19 @@ def test_the_page_of_names_has_every_public_name():
     assert {*metrics.ROWS.built_in, "compare", "churn_split", "label_pd"} <= named
     assert {"get_activation", "ACTIVATIONS", "build_model", "ModelConfig", "SCALES", "ECD", "SOAP"} <= named
     assert {"BadInput", "UnknownName"} <= named
+
+
+def test_every_environment_variable_has_its_row():
+    """What lib/ reads, sets or removes, and nothing else, stands in the table of the guide."""
+    text = "\n".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib").rglob("*.py"))
+    used = {*re.findall(r"\bACTLAB_[A-Z_]+\b", text), *re.findall(r'"([A-Z]+_NUM_THREADS)"', text)}
+    used |= {
+        *re.findall(r'environ(?:\.\w+\(|\[)"([A-Z_]+)"', text),
+        *re.findall(r"environ\.update\(.*?\b([A-Z_]+)=", text),
+    }
+    used |= {*re.findall(r'getenv\("([A-Z_]+)"', text)}
+    guide = nbformat.read(paths.ROOT / "notebooks" / "running.ipynb", 4)
+    told = "\n".join(cell.source for cell in guide.cells).split("\n### Environment variables\n")[1].split("\n### ")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \|", told, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == used
+    assert {*paths.VARIABLES} < used

@@ -1,5 +1,5 @@
-"""The command line: `actlab init | run | status | report | compare | replay | sample | list | data | book | paper`, a
-file for each kind of command."""
+"""The command line: `actlab init | run | status | report | compare | replay | sample | list | data | cache | book |
+paper`, a file for each kind of command."""
 
 from __future__ import annotations
 
@@ -13,26 +13,31 @@ from typer import Option
 
 import actlab
 from actlab import paths
-from actlab.cli import data, project, results, training
-from actlab.cli.options import CORES, console, errors
+from actlab.cli import cache, data, project, results, training
+from actlab.cli.options import CORES, Quiet, Verbose, console, errors, talk
 from actlab.errors import ActlabError, BadInput
 
 app = typer.Typer(
     help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.add_typer(training.app)
 app.add_typer(results.app)
 app.add_typer(project.app)
 app.add_typer(data.app, name="data")
+app.add_typer(cache.app, name="cache")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
 
 @app.callback(invoke_without_command=True)
-def _of_all(version: Annotated[bool, Option("--version", help="Print the version and end.")] = False) -> None:
+def _of_all(
+    version: Annotated[bool, Option("--version", help="Print the version and end.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    talk(quiet, verbose)
     if version:
         console.print(f"actlab {actlab.__version__}")
         raise typer.Exit

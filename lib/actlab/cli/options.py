@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from typer import Option
+
+from actlab.errors import BadInput
+from actlab.records.strict import in_json
 
 console = Console(markup=False, highlight=False, soft_wrap=True)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -15,6 +21,31 @@ MANY = "; several by commas or repeated."
 Models = Annotated[list[str] | None, Option("--model", help=f"Only this model{MANY}")]
 Activations = Annotated[list[str] | None, Option("--activation", help=f"Only this activation or network{MANY}")]
 Plugins = Annotated[list[str] | None, Option("--plugin", help="A Python file with parts of your own; may be repeated.")]
+
+
+AsJson = Annotated[bool, Option("--json", help="Print JSON in place of text; its keys stand in the book.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
+Verbose = Annotated[bool, Option("--verbose", "-v", help="Print each trial too.")]
+
+
+def talk(quiet: bool, verbose: bool) -> None:
+    """How much is said from now on."""
+    if quiet and verbose:
+        raise BadInput("--quiet and --verbose ask for opposite things: give one")
+    console.quiet = quiet
+    logging.getLogger("actlab").setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+def print_json(value: object) -> None:
+    """A value of plain types as JSON that every reader takes: ``null`` for a number that is not finite. Also where
+    nothing else is said."""
+    typer.echo(in_json(value, indent=1))
+
+
+def rows_of(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a pandas table in plain types."""
+    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
+    return rows
 
 
 def print_table(frame: Any) -> None:

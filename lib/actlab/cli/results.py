@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
-from actlab.cli.options import MANY, Activations, Models, Plugins, console, print_table
+from actlab import paths
+from actlab.cli.options import (
+    MANY,
+    Activations,
+    AsJson,
+    Models,
+    Plugins,
+    console,
+    print_json,
+    print_table,
+    rows_of,
+)
 
 app = typer.Typer()
-Study = Annotated[str, Argument(help="A folder below results/.")]
+
+
+def recorded_studies(incomplete: str) -> list[str]:
+    """For completion."""
+    from actlab.records import store
+
+    with suppress(paths.NoProject):
+        return [name for name in store.studies() if name.startswith(incomplete)]
+    return []
+
+
+def what_is_listed(incomplete: str) -> list[str]:
+    """For completion."""
+    return [name for name in LISTS if name.startswith(incomplete)]
+
+
+Study = Annotated[str, Argument(help="A folder below results/.", autocompletion=recorded_studies)]
+LISTS = ["studies", "fields", "activations", "models", "networks", "optimizers", "scales", "texts", "metrics"]
 Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
 
 
@@ -25,6 +54,7 @@ def report(
     out: Annotated[Path | None, Option(help="Folder to write to; out/STUDY unless given.")] = None,
     plots: Annotated[bool, Option(help="Draw the figures too.")] = True,
     formats: Annotated[list[str] | None, Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     from actlab import report as reports
@@ -32,9 +62,18 @@ def report(
     from actlab.study.overrides import listed
 
     loaded = reports.load(study, listed(model), [ours(name) for name in listed(activation)], reference)
+    rates = reports.rates.table(study, loaded.records)
+    written = []
     for path in reports.write(loaded, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
-        console.print(str(path))
-    for line in reports.rates.lines(reports.rates.table(study, loaded.records)):
+        written.append(str(path))
+        if not as_json:
+            console.print(str(path))
+    if as_json:
+        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": rates}
+        rows = {name: rows_of(table) for name, table in tables.items()}
+        print_json({"study": study, "reference": loaded.reference, "files": written, **rows})
+        return
+    for line in reports.rates.lines(rates):
         console.print(line)
     if plots and (told := reports.left_out(loaded)):
         console.print(told)
@@ -45,6 +84,7 @@ def compare(
     first: Study,
     second: Study,
     out: Annotated[Path | None, Option(help="Also write the comparison as CSV to this file.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
     metric. Trains nothing."""
@@ -53,13 +93,19 @@ def compare(
     from actlab.records.tables import COLUMNS
 
     differs, differences = reports.compare(first, second)
+    if out:
+        write_text(out, in_csv(differences, index=False))
+    if as_json:
+        rows = rows_of(differences)
+        print_json({"first": first, "second": second, "settings": differs, "differences": rows})
+        return
     console.print("\n".join(differs or ["the same settings"]))
     print_table(differences)
     console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
     for metric in differences["metric"].unique():
         console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
     if out:
-        console.print(str(write_text(out, in_csv(differences, index=False))))
+        console.print(str(out))
 
 
 def _catalogue() -> dict[str, dict[str, str]]:
@@ -119,7 +165,6 @@ def _fields() -> dict[str, str]:
 
 def _studies() -> dict[str, str]:
     """Study -> how many records, and where it is not the project's own; none outside of any project."""
-    from actlab import paths
     from actlab.records import store
 
     with suppress(paths.NoProject):
@@ -135,17 +180,23 @@ def _studies() -> dict[str, str]:
 
 @app.command("list")
 def list_names(
-    what: Annotated[
-        str, Argument(help="studies, fields, activations, models, networks, optimizers, scales, texts or metrics.")
-    ],
+    what: Annotated[str, Argument(help=f"One of {', '.join(LISTS)}.", autocompletion=what_is_listed)],
     plugin: Plugins = None,
+    as_json: AsJson = False,
 ) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""
     from actlab.errors import Table
     from actlab.plugins import load_plugins
 
     load_plugins(plugin or ())
-    for name, about in Table("list", _catalogue().items()).find(what).items():
+    found = Table("list", _catalogue().items()).find(what)
+    if as_json and what == "fields":
+        from actlab.study.described import fields
+
+        print_json([asdict(row) for row in fields()])
+    elif as_json:
+        print_json([{"name": name, "about": about} for name, about in found.items()])
+    for name, about in found.items() if not as_json else ():
         console.print(f"{name:<20} {about}".rstrip())
 
 

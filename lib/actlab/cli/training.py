@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from typer import Argument, Option
 
-from actlab.cli.options import CORES, Activations, Models, Plugins, console, errors, print_table
+from actlab import paths
+from actlab.cli.options import (
+    CORES,
+    Activations,
+    AsJson,
+    Models,
+    Plugins,
+    Quiet,
+    Verbose,
+    console,
+    errors,
+    print_json,
+    print_table,
+    rows_of,
+    talk,
+)
 from actlab.errors import LIMITS, BadInput
+
+if TYPE_CHECKING:
+    from actlab.study.progress import Event, StudyDisplay
+    from actlab.study.study import Study as AnyStudy
 
 app = typer.Typer()
 Files = Annotated[list[Path], Argument(help="Params files, such as params/repro-quick.yaml; one after the other.")]
@@ -40,14 +60,22 @@ def run(
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, and for how long.")] = False,
     track: Annotated[str, Option(help="tensorboard: write live loss curves into out/STUDY/tensorboard.")] = "",
     plugin: Plugins = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
     since = time.monotonic()
+    if quiet or verbose:
+        talk(quiet, verbose)
+    if as_json and not dry_run:
+        raise BadInput("--json says what --dry-run finds: give both, or `actlab status --json`")
     from actlab.study.workers.startup import loading, start_fork_server
 
     if workers > 1 and not scheduler and not dry_run:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
+        from actlab.cli import run_log
         from actlab.records import store
         from actlab.study import overrides
         from actlab.study import run as study
@@ -61,25 +89,29 @@ def run(
         for path in params
     ]
     failed = False
+    if dry_run:
+        _say_how_far(all_of_them, workers, time.monotonic() - since, as_json)
+        return
     for settings in all_of_them:  # of which none trains before all are checked
-        if dry_run:
-            from actlab.study.status import in_words, of
-
-            start = time.monotonic() - since
-            print_table(arms := of(settings))
-            console.print(in_words(arms, workers, start))
-            continue
         for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
             console.print(f"set aside: {path}")
-        display = StudyDisplay(console)
-        with display, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
-            outcome = study.run(settings, workers, watch, scheduler, into_recorded)
+        display = StudyDisplay(console, verbose=logging.getLogger("actlab").isEnabledFor(logging.INFO))
+        with display, run_log.kept(settings.study) as log:
+
+            def watch(event: Event, display: StudyDisplay = display, log: run_log.RunLog = log) -> None:
+                display.watch(event)
+                log.watch(event)
+
+            with tracked(track, Path("out") / settings.study / "tensorboard", watch) as every:
+                outcome = study.run(settings, workers, every, scheduler, into_recorded)
         done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})
         console.print(f"{store.where(settings.study)}: {done} of {len(outcome.arms)} records")
         for arm, trial in outcome.failed:
             failed = True
             told = escape(f"{why(trial)} (traceback: {failure_of(arm)})")
             errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", told)
+        if log.path.exists():
+            console.print(f"log: {paths.shown(log.path)}")
     if failed:
         raise typer.Exit(1)
 
@@ -106,9 +138,26 @@ def status(
     set_: Sets = None,
     workers: Workers = CORES,
     plugin: Plugins = None,
+    as_json: AsJson = False,
 ) -> None:
     """Trials of each arm by their state, and the time that is left, from a few steps that are timed now."""
-    run(params, model, activation, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin)
+    run(params, model, activation, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin, as_json=as_json)
+
+
+def _say_how_far(studies: list[AnyStudy], workers: int, start: float, as_json: bool) -> None:
+    """Of each study its arms and what is left; ``start``: seconds that a run needs before it trains."""
+    from actlab.study.status import in_words, of, seconds_left
+
+    found = []
+    for study in studies:
+        arms = of(study)
+        left = seconds_left(arms, workers, start)
+        found.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": rows_of(arms)})
+        if not as_json:
+            print_table(arms)
+            console.print(in_words(arms, workers, start))
+    if as_json:
+        print_json(found)
 
 
 @app.command()

@@ -65,10 +65,10 @@ def unwatched(event: Event) -> None:
 class StudyDisplay:
     """A context in which ``watch`` shows a study's events: on a terminal how far it is, with a line for each trial in
     training; elsewhere how far it is every minute (``every`` seconds) in which something is heard. Everywhere one line
-    an arm, and one for a trial that did not end well."""
+    an arm, and one for a trial that did not end well; where it is ``verbose`` one for every trial."""
 
-    def __init__(self, console: Console, every: float = 60.0) -> None:
-        self.console, self.every = console, every
+    def __init__(self, console: Console, every: float = 60.0, verbose: bool = False) -> None:
+        self.console, self.every, self.verbose = console, every, verbose
         self.live = Live(self, console=console, transient=True)
         self.running: dict[tuple[str, str], Training] = {}
         self.planned = self.trained = 0
@@ -103,19 +103,43 @@ class StudyDisplay:
                 if not self.planned:
                     self.since = time.monotonic()
                 self.planned += event.missing
-                self.console.print(f"{event.missing} trials to train, {event.cached} cached")
+                self.console.print(told(event))
             case Training():
                 self.running[event.arm, event.trial] = event
             case Ended():
                 self.running.pop((event.arm, event.trial), None)
                 self.trained += not event.cached
-                if ended := _unfinished(event.results):
-                    self.console.print(f"{_name(event.arm, event.trial)}: {ended}")
+                if self.verbose or _unfinished(event.results):
+                    self.console.print(told(event))
             case Recorded():
-                self.console.print(f"{event.arm}: {_summary(event.record)}")
+                self.console.print(told(event))
         if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
             self.told = time.monotonic()
             self.console.print(self.how_far())
+
+
+def told(event: Event) -> str:
+    """An event in a line; empty while a trial trains."""
+    match event:
+        case str():
+            return event
+        case Started():
+            return f"{event.missing} trials to train, {event.cached} cached"
+        case Ended():
+            return f"{_name(event.arm, event.trial)}: {_unfinished(event.results) or _finished(event)}"
+        case Recorded():
+            return f"{event.arm}: {_summary(event.record)}"
+        case _:
+            return ""
+
+
+def _finished(event: Ended) -> str:
+    """What to say of a trial that ended well."""
+    loss = event.results.get("final", event.results).get("val_loss")
+    said = "ended" if loss is None else f"loss {loss:.4f}"
+    seconds = event.results.get("seconds", 0.0)
+    spent = sum(seconds.values()) if isinstance(seconds, dict) else seconds
+    return f"{said}, from the cache" if event.cached else f"{said}, {in_time(spent)}"
 
 
 def _name(arm: str, trial: str) -> str:

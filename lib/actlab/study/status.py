@@ -132,17 +132,24 @@ def pace_of(trial: Trial) -> str:
     return repr(sorted((name, value) for name, value in trial.model_dump().items() if name not in NO_PACE))
 
 
+def seconds_left(found: pd.DataFrame, workers: int, start: float = 0.0) -> float:
+    """Until all is recorded; NaN where that cannot be told here. ``start``: seconds that a run needs before it trains.
+    On a busy machine, where this process had a share of a core only, another worker is taken to bring as much more as
+    that share."""
+    left = int(found[list(LEFT)].to_numpy().sum())
+    at_once = 1 + (min(workers, left) - 1) * min(1.0, found.attrs["share"])
+    return start + float(found["seconds"].sum(skipna=False)) / at_once if left else 0.0
+
+
 def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
-    """The sums in one sentence; ``start``: seconds that a run needs before it trains. On a busy machine, where this
-    process had a share of a core only, another worker is taken to bring as much more as that share."""
+    """The sums in one sentence; ``start``: as of ``seconds_left``."""
     sums = found.sum(numeric_only=True).astype(int)
     told, left, time = [f"{sums[state]} {state}" for state in STATES], sum(sums[list(LEFT)]), ""
     if sums["diverged"]:
         told[-1] += f"; {sums['diverged']} diverged"
-    if left and found["seconds"].isna().any():
+    seconds = seconds_left(found, workers, start)
+    if math.isnan(seconds):
         time = "; how long it takes cannot be told here, without its data, device or parts"
     elif left:
-        at_once = 1 + (min(workers, left) - 1) * min(1.0, found.attrs["share"])
-        seconds, plural = start + found["seconds"].sum() / at_once, "s" * (workers > 1)
-        time = f"; about {in_time(seconds)} left on {workers} worker{plural}"
+        time = f"; about {in_time(seconds)} left on {workers} worker{'s' * (workers > 1)}"
     return f"{sums['trials']} trials of {len(found)} arms: {', '.join(told)}{time}"
