@@ -27,7 +27,7 @@ def with_gaps(overflow=math.nan):
     made = grids.record()
     first, second, _ = made["trials"][0]["history"]
     first["train_loss"], second["val_loss"], made["avg_churn"] = math.nan, overflow, math.nan
-    return grids.identified(made | {"provenance": {"machine": {"gpu": None}}})
+    return grids.identified(made | {"provenance": made["provenance"] | {"machine": {"gpu": None}}})
 
 
 def save_as_before(record):

@@ -18,6 +18,7 @@ from actlab.study.load_model import RecordedTrial, trial_of
 from actlab.study.replay import possible, recorded_trials, replay, replay_all, sample
 from actlab.study.run import bring, run
 from actlab.study.tokens import TokenStudy
+from actlab.study.twins import TwinStudy
 from actlab.trainers.determinism import perturb
 
 OTHER_DATA = (["provenance", "data", "sha256"], "0" * 64)
@@ -212,3 +213,30 @@ def test_processes_replay_the_same_bits():
     outcomes = replay_all(recorded_trials("one"), workers=2, keeps=True)
     assert [outcome.record["equal"] for outcome in outcomes] == [True, True]
     assert len(store.load_replays("one")) == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "named"),
+    [
+        (["average", "0.5", 0, "churn"], "average"),
+        (["ensembles", "2", 0, "total_variation"], "ensembles"),
+        (["trajectory", 0, "trials", 0, "val_accuracy"], "trajectory"),
+    ],
+)
+def test_replay_compares_what_is_measured_beside_the_trial(toy, place, named):
+    """Of averaged weights, of ensembles, at snapshots: with what of the other trials is in the cache."""
+    study = toy.replace(activation="relu", study="beside", trials=4, average=(0.5, 0.9), ensembles=(2,), snapshots=(2,))
+    record = run(study).present[0]
+    assert replay(trial_of(record, "42")).record["equal"]
+    path = saved(record, (place, 0.625))
+    assert replay(task_of(path, "42")).record["differs"] == [named]
+
+
+def test_replay_compares_the_steps_of_twins(toy):
+    """Of a follower beside its leader."""
+    small = {**tiny.STUDY, "trials": 1, "followers": "own", "iterations": 2, "evaluate_every": 1}
+    record = run(TwinStudy(**small, study="twins", activation="relu")).present[0]
+    follower = record["trials"][1]["label"]
+    assert "steps" in replay(trial_of(record, follower)).record["compared"]
+    path = saved(record, (["steps", 0, "pairs", 0, "weight_distance"], 0.625))
+    assert replay(task_of(path, follower)).record["differs"] == ["steps"]

@@ -1,18 +1,20 @@
 """What the explorer shows, published and live: every estimate of every study as plain values, so that a page only
 draws. No torch."""
 
+import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from re import split, sub
+from re import fullmatch, split, sub
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from actlab.errors import RecordError
 from actlab.figures.style import looks
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
@@ -47,11 +49,21 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     Raises:
         BadInput: a folder without trials, or none of that name.
     """
-    chosen = list(names or store.studies())
-    found = of_records({name: tables.load_records(name) for name in chosen})
+    found = of_records({name: tables.load_records(name) for name in names} if names else _every())
     for name, study in found["studies"].items():
         if texts := [text_of(record) for record in store.load_texts(name)]:
             study |= {"texts": texts, "views": study["views"] | {"texts": [*study["metrics"]]}}
+    return found
+
+
+def _every() -> dict[str, list[Record]]:
+    """The records of all studies but those with a damaged one, of which a warning tells."""
+    found = {}
+    for name in store.studies():
+        try:
+            found[name] = tables.load_records(name)
+        except RecordError as error:
+            logging.getLogger("actlab").warning("%s is left out: %s", name, error)
     return found
 
 
@@ -265,8 +277,10 @@ def _moved(values: list[float]) -> list[Any]:
 
 def corner(activation: str) -> float | None:
     """Half the width of a rounded corner: 0 of relu, none of what is no corner."""
-    family, _, beta = activation.rpartition("_")  # smelu_05 has 0.5
-    return 0.0 if activation == "relu" else float(sub(r"^0(?=\d)", "0.", beta)) if family == "smelu" else None
+    if activation == "relu":
+        return 0.0
+    found = fullmatch(r"smelu_([0-9]+(?:\.[0-9]+)?)", activation)
+    return float(sub(r"^0(?=\d)", "0.", found[1])) if found else None  # smelu_05 has 0.5
 
 
 def text_of(record: Record) -> dict[str, Any]:

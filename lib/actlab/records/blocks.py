@@ -53,7 +53,7 @@ def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
 
 def averaged(record: Record) -> Iterable[Row]:
     """A row a trial and decay: the losses of its averaged weights."""
-    for trial in record["trials"]:
+    for trial in (trial for trial in record["trials"] if trial["status"] == "done"):
         for decay, scores in _by_decay(record, trial.get("average")):
             yield label_of(trial) | {"decay": decay, "single_loss": trial["final"]["val_loss"]} | scores
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -57,9 +58,13 @@ Two = Field(min_length=2, max_length=2)
 ByStatus = Field(discriminator="status")
 MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What HTML takes for more than text."""
+LARGE = re.compile(r"(?<![\w.])-?[0-9]{19}")
+"""What may be a number of 2**63 and more."""
 FREE = {"plugins", "metrics", "prompt", "texts", "traceback"}
 """Keys of records below which any text may stand: sources of a user's own parts, words about own metrics, what networks
 wrote, what Python said."""
+SEEDS_ALONE = ("mnist", "ablation")
+"""Kinds of record whose trials differ in the seed alone."""
 NAMED_BY = {"mnist": ("network",), "ablation": ("optimizer", "symmetry", "activation")}
 """Kind of record -> the settings that its arm's name begins with; ``model`` and ``activation`` where it is not
 listed."""
@@ -90,7 +95,7 @@ class Scores(Losses):
 class Evaluation(Scores):
     """One evaluation during training."""
 
-    iteration: Number
+    iteration: Integer
     """Optimizer steps before it."""
     train_loss: Number | None
     """Mean cross-entropy on training windows, in nats."""
@@ -114,7 +119,7 @@ class Trial(Part):
     """Of all its random streams, or of those that vary."""
     n_parameters: Integer = 0
     """Trainable parameters."""
-    seconds: Number | dict[str, Number] | None = None
+    seconds: Number | dict[str, Number] = 0.0
     """Wall-clock time of training and of evaluation; of images the share of the program that trained several."""
     started: str | None = None
     """When training began (ISO 8601, UTC)."""
@@ -122,12 +127,22 @@ class Trial(Part):
     """Hash of the trained weights: equal hashes, equal bits."""
 
 
+def _rising(history: list[Evaluation]) -> list[Evaluation]:
+    steps = [each.iteration for each in history]
+    if steps != sorted(set(steps)):
+        raise ValueError("expected rising iterations")
+    return history
+
+
+History = Annotated[list[Evaluation], AfterValidator(_rising)]
+
+
 class Unfinished(Trial):
     """A run without a result."""
 
     status: Literal["diverged", "failed"]
     """``done``, ``diverged`` (a loss was no number) or ``failed`` (an error, whose ``traceback`` is kept)."""
-    history: list[Evaluation] = []
+    history: History = []
     """Every evaluation during training."""
 
 
@@ -139,9 +154,11 @@ class TextTrial(Trial):
     """The evaluation after the last step."""
     best: Losses
     """The evaluation with the lowest validation loss."""
+    weights_sha256: str
+    """Hash of the trained weights: equal hashes, equal bits."""
     training: Scores | None = None
     """The training text after the last step, without dropout."""
-    history: list[Evaluation] = []
+    history: History = []
     """Every evaluation during training."""
     average: Scores | dict[Decay, Scores] | None = None
     """The same network with weights averaged over its last steps, where the study plans it; by decay where it plans
@@ -182,7 +199,9 @@ class TokenTrial(Trial):
     status: Literal["done"]
     final: TokenScores
     """The evaluation after the last step."""
-    history: list[Evaluation] = []
+    weights_sha256: str
+    """Hash of the trained weights: equal hashes, equal bits."""
+    history: History = []
     """Every evaluation during training."""
     tokens_per_second: Number | None = None
     """Of training."""
@@ -264,7 +283,7 @@ class AsPublished(Part):
 class Snapshot(Part):
     """An arm during training."""
 
-    iteration: Number
+    iteration: Integer
     """Optimizer steps before it."""
     trials: list[Values] = []
     """The trials there."""
@@ -279,7 +298,7 @@ class Snapshot(Part):
 class Step(Part):
     """Twins in lockstep at a measured step."""
 
-    iteration: Number
+    iteration: Integer
     """Optimizer steps before it."""
     pairs: list[Read]
     """The leader with each follower."""
@@ -331,6 +350,39 @@ class Record(Part):
     """sha256 of the record's canonical JSON without this key."""
 
 
+class Data(Part):
+    """What trials were trained on."""
+
+    name: str
+    """Of the text, the tokens or the images."""
+    path: str | None = None
+    """Of a user's own text, where it lay."""
+
+
+class TextData(Data):
+    """What language models were trained on."""
+
+    sha256: str
+    """Of the text, or of the shards."""
+    vocab_size: Count
+    """Number of characters, or of tokens."""
+
+
+class Made(Origin):
+    """Where trials come from."""
+
+    path: str
+    """Of the program that trained."""
+    trial_code_sha256: str
+    """Hash of the code that a trial's bits depend on."""
+    machine: Values
+    """Processor, GPU, versions."""
+    processes: Count = 1
+    """That trained one trial together."""
+    data: Data  # type: ignore[assignment]  # which is also values by name
+    """Name, hashes and sizes of the data."""
+
+
 class Arm(Record):
     """The trials of one arm, which differ in the seed alone."""
 
@@ -342,6 +394,8 @@ class Arm(Record):
     """Architecture."""
     activation: Name
     """Activation that was asked for."""
+    provenance: Made
+    """Commit, hashes of the code and the data, machine, versions, date, and the plan under which it was made."""
 
 
 class Settings(Part):
@@ -356,11 +410,13 @@ class Settings(Part):
 class TextRecipe(Part):
     """Of the training of a character model."""
 
-    iterations: Integer | None = None
+    iterations: Count = 60
     """Optimizer steps."""
-    batch_size: Integer | None = None
+    evaluate_every: Count = 30
+    """Steps between evaluations."""
+    batch_size: Count = 16
     """Windows in one step."""
-    learning_rate: Number | None = None
+    learning_rate: Positive = 0.001
     """Of the optimizer."""
     average: Number | list[Number] = 0.0
     """Decays of averaged weights."""
@@ -373,8 +429,12 @@ class TextSettings(Settings):
     """Steps, batches, optimizer, evaluations, device."""
     trials: list[Label] = []
     """Labels of the trials that were planned."""
-    ensembles: list[Integer] = []
+    ensembles: list[Count] = []
     """Sizes of ensembles."""
+    snapshots: list[Integer] = []
+    """Steps at which the trials are compared as well."""
+    prediction_windows: Integer = 0
+    """Frozen windows on which predictions are compared."""
     metrics: dict[str, str] | None = None
     """A study's own measures: name -> hash of its source."""
     dataset: str | None = None
@@ -396,6 +456,13 @@ class OwnMetric(Part):
     """What it means, and which direction is better."""
 
 
+class MadeOfText(Made):
+    """Where trials of language models come from."""
+
+    data: TextData
+    """Name, hashes and sizes of the text or the tokens."""
+
+
 class TextArm(Arm):
     """Character models: ``floor`` and ``perturbed`` hold changed repetitions of the trials of an arm."""
 
@@ -405,6 +472,8 @@ class TextArm(Arm):
     """Every training run."""
     config: TextSettings
     """Every setting."""
+    provenance: MadeOfText
+    """Commit, hashes of the code and the data, machine, versions, date, and the plan under which it was made."""
     reproducibility_metrics: list[Pair]
     """Every pair of trials that both ended well."""
     metrics: dict[Name, OwnMetric] = {}
@@ -440,6 +509,8 @@ class ImageSettings(Settings):
     """Name."""
     seeds: list[Integer] = []
     """Of the trials."""
+    protocol: str = "corrected"
+    """corrected: validation images held out of training."""
 
 
 class ImageArm(Arm):
@@ -471,7 +542,7 @@ class GptSize(Part):
 class GptRecipe(Part):
     """Of its training."""
 
-    iterations: Integer
+    iterations: Count
     """Optimizer steps."""
 
 
@@ -501,20 +572,6 @@ class GptSettings(Settings):
     """Labels of the trials that were planned."""
 
 
-class Vocabulary(Part):
-    """Of the tokenizer."""
-
-    vocab_size: Integer
-    """Number of tokens."""
-
-
-class Tokens(Origin):
-    """Where an arm of the ablation comes from."""
-
-    data: Vocabulary  # type: ignore[assignment]  # which is also values by name
-    """The tokenized text, with its hashes."""
-
-
 class GptArm(Arm):
     """A GPT: optimizer x broken symmetry x activation."""
 
@@ -530,7 +587,7 @@ class GptArm(Arm):
     """Trainable parameters."""
     config: GptSettings
     """Every setting."""
-    provenance: Tokens
+    provenance: MadeOfText
     """Commit, hashes of the code and the data, machine, versions and date."""
     trials: list[Annotated[TokenTrial | Unfinished, ByStatus]]
     """Every training run."""
@@ -591,7 +648,7 @@ class Text(Record):
     """What they go on from."""
     draw: Integer
     """Seed of the draws, which all models share."""
-    texts: dict[Label, str]
+    texts: Annotated[dict[Label, str], Field(min_length=1)]
     """Label of a trial -> the characters that its model drew."""
 
 
@@ -636,6 +693,19 @@ def _named(record: dict[str, Any]) -> str:
     return f"record {str(record.get('arm', record.get('kind', '')))[:80]!r}"
 
 
+def _numbers_of(value: Any) -> Iterator[int]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from [one] if isinstance(one, int) else _numbers_of(one)
+
+
+def check_numbers(record: dict[str, Any]) -> None:
+    """``RecordError`` where a whole number, also one that no reader is known of, is larger than tables hold."""
+    for number in _numbers_of(record):
+        if abs(number) > LIMITS["number"]:
+            raise RecordError(f"{_named(record)}: expected a number below 2**63, found {brief(number)}")
+
+
 def check_plain(record: dict[str, Any]) -> None:
     """``RecordError`` where a text of a record that pages take for a name, a machine or a setting could be markup; what
     is free (``FREE``) is escaped wherever it is shown."""
@@ -654,7 +724,16 @@ def _check_trials(record: dict[str, Any], where: str) -> None:
     labels = [trial["label"] for trial in record["trials"]]
     if len(set(labels)) < len(labels):
         raise RecordError(f"{where}, trials: one is named twice: {brief(labels)}")
+    if record["kind"] in SEEDS_ALONE and (changed := [label for label in labels if "-" in label]):
+        raise RecordError(f"{where}, trials: {changed[0]} names a change, which a record of this kind has not")
+    for key in (key for key in record if key.startswith("avg_")):
+        if not isinstance(record[key], float | int | None):
+            raise RecordError(f"{where}, {key}: expected a mean, found {brief(record[key])}")
     config = record["config"]
+    averaged = [record.get("average"), *(trial.get("average") for trial in record["trials"])]
+    single = [each for each in averaged if each and (isinstance(each, list) or "val_loss" in each)]
+    if single and not isinstance(config["recipe"].get("average"), float):
+        raise RecordError(f"{where}, config.recipe.average: expected the decay of what is recorded as averaged")
     for name, key in (("activation", "activation"), ("model", "model_name"), ("network", "network")):
         if config.get(name, record.get(key)) != record.get(key):
             differ = f"{brief(record[key])}, but its settings have {brief(config[name])}"

@@ -15,7 +15,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, write_text
-from actlab.records.schema import MARKUP, NAME, check_plain, check_record
+from actlab.records.schema import LARGE, MARKUP, NAME, check_numbers, check_plain, check_record
 from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
 from actlab.records.strict import in_json, with_numbers
 
@@ -134,6 +134,8 @@ def load(path: Path) -> Record:
     check_record(record)
     if MARKUP.search(text):
         check_plain(record)
+    if LARGE.search(text):
+        check_numbers(record)
     return record
 
 

@@ -153,7 +153,7 @@ def trial_of(kind: type[C], record: store.Record, label: str) -> C:
         "dataset": dataset_of(record),
         "parts": tuple(sorted(config.get("parts", {}).items())),
         "defects": tuple(name for name in config.get("protocol", ()) if name in OF_TRAINING),
-        "also": tuple(step for step in config.get("snapshots", ()) if step % values["evaluate_every"]),
+        "also": tuple(step for step in config.get("snapshots", ()) if step % values.get("evaluate_every", 30)),
     }
     return kind.model_construct(**values).with_change(int(seed), change)
 

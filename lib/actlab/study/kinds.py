@@ -5,9 +5,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from actlab.errors import RecordError, Table
+from pydantic import ValidationError
+
+from actlab.errors import RecordError, Table, brief
 from actlab.models import LanguageModel
 from actlab.records import store
+from actlab.study.fields import BEFORE
 from actlab.study.study import Study as AnyStudy
 from actlab.study.trial import Arm, Outcome, Results, Task, Trial
 from actlab.trainers.windows import Windows
@@ -90,10 +93,16 @@ def load(record: store.Record, label: str) -> Trial:
     """A trial of a record of any kind.
 
     Raises:
-        RecordError: a record of a kind that holds none.
+        RecordError: a record of a kind that holds none, or with settings that no trial has.
     """
     check_trains(record)
     trial: Trial = kind_named(RECORDED[record["kind"]]).load(record, label)
+    try:
+        type(trial).model_validate(trial.model_dump(), strict=True, context=BEFORE)  # its own parts need not be here
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        said = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']:.300}, found {brief(fault['input'])}"
+        raise RecordError(f"{record['arm']} has settings that no trial has: {said}") from None
     return trial
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from actlab.data.text import load_text
 from actlab.data.vocabulary import KNOWN
-from actlab.errors import BadInput, RecordError
+from actlab.errors import BadInput, DataError, RecordError
 from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
 from actlab.plugins import find_part
@@ -84,11 +84,12 @@ class RecordedTrial:
         return lambda iteration, loss: watch(Training(self.id, self.label, self.trial.length, iteration, loss))
 
     def kept(self) -> dict[str, Tensor] | None:
-        """Its weights and predictions as they were recorded, if they are still in the cache."""
+        """Its weights and predictions as they were recorded, if they are still in the cache, and whole."""
         path = place_of(self.trial, self.record["provenance"])
-        if not path.exists():
+        try:
+            tensors, ended = checkpoint.read_tensors(path, nameless=True)
+        except DataError:
             return None
-        tensors, ended = checkpoint.read_tensors(path, nameless=True)
         return tensors if ended.get("weights_sha256") == self.results.get("weights_sha256") else None
 
     def check_here(self) -> None:

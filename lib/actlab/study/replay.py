@@ -24,6 +24,7 @@ from actlab.study.cache import Report, train_afresh
 from actlab.study.kinds import kind_of
 from actlab.study.load_model import RecordedTrial, model_of
 from actlab.study.measure import mean
+from actlab.study.measured_again import measured_again
 from actlab.study.progress import Ended, Started, Watch, unwatched, why
 from actlab.study.record import bits_of, differing, seconds_of
 from actlab.study.workers.pool import run_tasks
@@ -132,8 +133,8 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
-    pairs = {f"the pair with {label}": equal for label, equal in _pairs_again(trial, tensors).items()}
-    differs = [*differing(before, after), *_wrong_means(record), *(name for name, equal in pairs.items() if not equal)]
+    beside = measured_again(trial, after, tensors)
+    differs = [*differing(before, after), *_wrong_means(record), *(name for name, equal in beside.items() if not equal)]
     changed = _changed(record)
     outcome: store.Record = {
         "kind": "replay",
@@ -142,7 +143,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         "trial": trial.label,
         "record_checksum": record["checksum"],
         "equal": not differs,
-        "compared": [*sorted(bits_of(before)), "means", *pairs],
+        "compared": [*sorted(bits_of(before)), "means", *beside],
         "differs": differs,
         "changed": changed,
         "seconds": seconds,
@@ -192,25 +193,6 @@ def _wrong_means(record: store.Record) -> list[str]:
         if not (math.isclose(said, own, rel_tol=1e-9) or (math.isnan(said) and math.isnan(own))):
             wrong.append(key)
     return wrong
-
-
-def _pairs_again(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> dict[str, bool]:
-    """Label of another trial -> whether their pair comes out as recorded, of those whose recorded predictions are in
-    the cache."""
-    own, key, found = trial.trial, f"predictions/{trial.windows}", dict[str, bool]()
-    for pair in trial.record.get("reproducibility_metrics", ()):
-        if key not in tensors or trial.label not in pair["between"]:
-            continue
-        (label,) = {*pair["between"]} - {trial.label}
-        kept = RecordedTrial(trial.record, label).kept()
-        if kept is None or key not in kept:
-            continue
-        predictions = {label: kept[key].to(own.place), trial.label: tensors[key].to(own.place)}
-        targets = kind_of(own).compared_on(own, trial.windows).targets.flatten().to(own.place)
-        first, second = pair["between"]
-        now = metrics.compare(predictions[first], predictions[second], targets)
-        found[label] = all(pair.get(name) == value for name, value in now.items())
-    return found
 
 
 def _loss(trial: Mapping[str, Any]) -> float:

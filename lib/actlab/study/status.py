@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
 import pandas as pd
@@ -15,11 +14,10 @@ from filelock import FileLock, Timeout
 
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, DataError
-from actlab.records import store
 from actlab.study.cache import cached, place_of
 from actlab.study.kinds import kind_of, plan
 from actlab.study.progress import in_time
-from actlab.study.record import failure_of, seconds_of
+from actlab.study.record import failure_of, recorded, seconds_of
 from actlab.study.run import tasks_of
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Results, Task, Trial, together
@@ -70,23 +68,29 @@ def found_of(arms: list[Arm[Trial]]) -> dict[Trial, Found]:
     asked = together(arms)
     every: dict[Trial, Found] = {}
     for arm in arms:
-        recorded, failed = (_by_label(path) for path in (store.path_of(arm.study, arm.id), failure_of(arm)))
+        record = recorded(arm)
+        labelled = {trial["label"]: trial for trial in record["trials"]} if record else {}
+        failed = _failed(arm)
         for trial in arm.trials:
             if trial in every:
                 continue
-            if recorded:
-                state, results = "recorded", recorded[trial.label]
+            if record:
+                state, results = "recorded", labelled.get(trial.label, {})
             else:
                 state, results = state_of(Task((trial,), asked[trial]))
-            if state == "missing" and failed.get(trial.label, {}).get("status") == "failed":
+            if state == "missing" and trial.label in failed:
                 state = "failed"
             every[trial] = Found(arm, state, results)
     return every
 
 
-def _by_label(path: Path) -> dict[str, Results]:
-    """The trials of a record's file; none where there is no such file."""
-    return {trial["label"]: trial for trial in json.loads(path.read_text())["trials"]} if path.exists() else {}
+def _failed(arm: Arm[Trial]) -> set[str]:
+    """Labels of the trials that failed when an arm was run last; none where the file that tells of them cannot be
+    read, which the next run writes again."""
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        trials = json.loads(failure_of(arm).read_text())["trials"]
+        return {trial["label"] for trial in trials if trial["status"] == "failed"}
+    return set()
 
 
 def state_of(task: Task[Trial]) -> tuple[str, Results]:
