@@ -18,7 +18,6 @@ BESIDE = {
     "errors.py": "tables of names, messages",
     "files.py": "atomic writes",
     "paths.py": "where data and cache lie",
-    "records/strict.py": "how what a record says of its data is written",
     "records/store.py": "the digest of what a record says of its data",
     "records/strict.py": "a number that is not finite, in a digest",
     "study/cache.py": "cache, lock, failures",

@@ -8,10 +8,11 @@ from damage import changed
 
 from actlab import paths
 from actlab.data.text import corpus_of
-from actlab.errors import BadInput, RecordError
-from actlab.files import parse_yaml
-from actlab.records import store
+from actlab.errors import BadInput, DamagedRecord, RecordError
+from actlab.files import parse_yaml, write_text
+from actlab.records import store, tables
 from actlab.records.find import find
+from actlab.study import status
 from actlab.study.load_model import trial_of
 from actlab.study.replay import replay
 from actlab.study.run import run
@@ -56,3 +57,27 @@ def test_no_record_names_a_folder_elsewhere(study, tmp_path):
     made = store.save(tmp_path / "loose.json", grids.identified(grids.baseline(), study))
     with pytest.raises(RecordError, match="study: String should match pattern"):
         store.load(made)
+
+
+def test_status_reads_no_cut_file_as_if_it_were_whole(toy):
+    """A record: one sentence. A cached trial is missing; what tells of failed trials, and is cut, tells of none."""
+    study = toy.replace(study="cut", activation="relu", trials=1)
+    run(study)
+    (record,) = (paths.results() / "cut").glob("charlm-*.json")
+    (cached,) = (paths.cache() / "trials").glob("*.safetensors")
+    record.write_text(record.read_text()[:-40])
+    with pytest.raises(DamagedRecord, match="cannot be read as a record"):
+        status.of(study)
+    record.unlink()
+    cached.write_bytes(cached.read_bytes()[:-40])
+    write_text(record.parent / "failed" / record.name, "{")
+    found = status.of(study)
+    assert found[["missing", "failed", "ended"]].to_numpy().tolist() == [[1, 0, 0]]
+
+
+def test_a_record_that_is_a_loop_of_links():
+    """One sentence from whoever reads its study."""
+    grids.save(grids.record(), study="loop")
+    (loop := paths.results() / "loop" / "a.json").symlink_to(loop)
+    with pytest.raises(RecordError, match="cannot be read as a record"):
+        tables.load("loop")

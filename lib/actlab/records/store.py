@@ -209,8 +209,16 @@ def load_study(study: str) -> list[Record]:
     out. An own activation that was changed and run again is two, each named by its version. A file is read again only
     where it has changed: do not change what is in a record.
     """
-    states = ((path, path.stat()) for path in sorted(folder_of(study).glob("*.json")))
+    states = ((path, state_of(path)) for path in sorted(folder_of(study).glob("*.json")))
     return _versions_named(current(_unchanged(path, state.st_mtime_ns, state.st_size) for path, state in states))
+
+
+def state_of(path: Path) -> os.stat_result:
+    """Size and times of a record's file; ``RecordError`` where it has none: a link that leads nowhere."""
+    try:
+        return path.stat()
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read as a record: {error.strerror}") from error
 
 
 @lru_cache(maxsize=512)

@@ -44,7 +44,7 @@ def of(study: Study) -> pd.DataFrame:
     """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
     record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
     they cannot be told here. A trial of several arms counts for the first. Without its data a trial counts as missing
-    where no record holds it; a record counts by its name. ``attrs["share"]``: of a core that this process had.
+    where no record holds it. ``attrs["share"]``: of a core that this process had.
     """
     begun = time.process_time(), time.perf_counter()
     arms = plan(study)
