@@ -1,7 +1,6 @@
 """What the explorer shows, published and live: every estimate of every study as plain values, so that a page only
 draws. No torch."""
 
-import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab.errors import RecordError
 from actlab.figures.style import looks
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
@@ -49,21 +47,10 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     Raises:
         BadInput: a folder without trials, or none of that name.
     """
-    found = of_records({name: tables.load_records(name) for name in names} if names else _every())
+    found = of_records({name: tables.load_records(name) for name in names} if names else tables.load_every())
     for name, study in found["studies"].items():
         if texts := [text_of(record) for record in store.load_texts(name)]:
             study |= {"texts": texts, "views": study["views"] | {"texts": [*study["metrics"]]}}
-    return found
-
-
-def _every() -> dict[str, list[Record]]:
-    """The records of all studies but those with a damaged one, of which a warning tells."""
-    found = {}
-    for name in store.studies():
-        try:
-            found[name] = tables.load_records(name)
-        except RecordError as error:
-            logging.getLogger("actlab").warning("%s is left out: %s", name, error)
     return found
 
 
