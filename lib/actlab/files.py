@@ -126,6 +126,14 @@ def read_bytes(path: Path, kind: str) -> bytes:
     return content
 
 
+def state_of(path: Path) -> os.stat_result:
+    """Size and times of a file; ``BadInput`` where it has none: a link that leads nowhere."""
+    try:
+        return path.stat()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}") from error
+
+
 def read_text(path: Path, kind: str, encoding: str = "utf-8") -> str:
     """The text of such a file, every line ending in \\n."""
     return io.TextIOWrapper(io.BytesIO(read_bytes(path, kind)), encoding).read()

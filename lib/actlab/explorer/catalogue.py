@@ -15,8 +15,8 @@ import pandas as pd
 
 from actlab.figures.style import looks
 from actlab.files import read_yaml
+from actlab.records import find, store, tables
 from actlab.records import settings as recorded
-from actlab.records import store, tables
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
@@ -47,7 +47,7 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     Raises:
         BadInput: a folder without trials, or none of that name.
     """
-    found = of_records({name: tables.load_records(name) for name in names} if names else tables.load_every())
+    found = of_records({name: tables.load_records(name) for name in names} if names else find.every())
     for name, study in found["studies"].items():
         if texts := [text_of(record) for record in store.load_texts(name)]:
             study |= {"texts": texts, "views": study["views"] | {"texts": [*study["metrics"]]}}

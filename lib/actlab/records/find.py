@@ -1,12 +1,25 @@
-"""A record found by its name: study and configuration, with or without the hash."""
+"""A record found by its name: study and configuration, with or without the hash; those of all studies."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import ActlabError, BadInput, UnknownName
 from actlab.records.settings import differing, kind_of, named
-from actlab.records.store import load_study, path_of, studies, where
+from actlab.records.store import Record, load_study, path_of, studies, where
+
+
+def every() -> dict[str, list[Record]]:
+    """Study -> its records, of all studies with trials but those with a record that cannot be read, of which a warning
+    tells."""
+    found = {}
+    for name in studies():
+        try:
+            found[name] = load_study(name)
+        except ActlabError as error:
+            logging.getLogger("actlab").warning("%s is left out: %s", name, error)
+    return found
 
 
 def find(name: str | Path) -> Path:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from actlab import paths
 from actlab.errors import DiskError
-from actlab.files import write_text
+from actlab.files import state_of, write_text
 from actlab.records import store
 
 LARGE = 1_000_000
@@ -25,7 +25,7 @@ LARGE = 1_000_000
 def table(study: str, what: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     """The table as it is kept, where the records are those that it was made of; else as ``make`` makes it."""
     files = sorted(store.folder_of(study).glob("*.json")) if store.is_name(study) else []
-    if sum(store.state_of(path).st_size for path in files) < LARGE:
+    if sum(state_of(path).st_size for path in files) < LARGE:
         return make()
     made_of = [_code(), *(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)]
     place = paths.cache() / "tables" / f"{study}-{what}.json"

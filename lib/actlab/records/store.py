@@ -14,7 +14,7 @@ from typing import Any
 
 from actlab import paths
 from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
-from actlab.files import read_bytes, set_aside, write_text
+from actlab.files import read_bytes, set_aside, state_of, write_text
 from actlab.records.schema import LARGE, MARKUP, NAME, check_numbers, check_plain, check_record
 from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
 from actlab.records.strict import in_json, with_numbers
@@ -211,14 +211,6 @@ def load_study(study: str) -> list[Record]:
     """
     states = ((path, state_of(path)) for path in sorted(folder_of(study).glob("*.json")))
     return _versions_named(current(_unchanged(path, state.st_mtime_ns, state.st_size) for path, state in states))
-
-
-def state_of(path: Path) -> os.stat_result:
-    """Size and times of a record's file; ``RecordError`` where it has none: a link that leads nowhere."""
-    try:
-        return path.stat()
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read as a record: {error.strerror}") from error
 
 
 @lru_cache(maxsize=512)

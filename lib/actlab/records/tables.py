@@ -3,7 +3,6 @@ arm; ``curves``, a row an evaluation during training. Estimates nothing."""
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from actlab import paths
-from actlab.errors import BadInput, RecordError, UnknownName, check_name
+from actlab.errors import BadInput, UnknownName, check_name
 from actlab.files import read_yaml
 from actlab.records import kept, store
 from actlab.records.blocks import Row, as_published, at_equal_compute, averaged, blocks_of, label_of
@@ -125,17 +124,6 @@ def load_records(study: str) -> list[Record]:
     if not any(map(kind_of, records)):
         raise UnknownName("study with trials", study, store.studies(), paths.shown(paths.results()))
     return records
-
-
-def load_every() -> dict[str, list[Record]]:
-    """The records of all studies with trials but those with a damaged record, of which a warning tells."""
-    found = {}
-    for name in store.studies():
-        try:
-            found[name] = load_records(name)
-        except RecordError as error:
-            logging.getLogger("actlab").warning("%s is left out: %s", name, error)
-    return found
 
 
 def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
