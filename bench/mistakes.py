@@ -16,7 +16,7 @@ import yaml
 
 from actlab import cli, paths
 from actlab.records import store
-from actlab.study.kinds import KINDS, kind_named
+from actlab.study.kinds import KINDS, study_of
 
 SECONDS, MEMORY = 2, 200_000
 """Of processor time, and kB more than a process has that has loaded everything (280,000)."""
@@ -69,7 +69,7 @@ def wrong_params():
     """Name -> content."""
     found = {name: text if isinstance(text, bytes) else text.encode() for name, text in FILES.items()}
     for name in KINDS:
-        for turn, field in enumerate(kind_named(name).Study.model_fields):
+        for turn, field in enumerate(study_of(name).model_fields):
             for how in (*PUT, *PUT)[turn % 4 :][:2]:
                 about = {"study": "x", "kind": name, field: PUT[how]}
                 found[f"{name}, {field}: {how}"] = yaml.safe_dump(about).encode()

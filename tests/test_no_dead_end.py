@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.data import text
 from actlab.errors import ActlabError
 from actlab.models import SCALES
-from actlab.study.kinds import kind_named
+from actlab.study.kinds import study_of
 from actlab.study.run import run
 
 pytestmark = pytest.mark.slow
@@ -68,7 +68,7 @@ def named(study):
 def made(values):
     """Train a study of these fields."""
     values = dict(values)
-    run(kind_named(values.pop("kind", "repro")).Study.parse(values))
+    run(study_of(values.pop("kind", "repro")).parse(values))
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actlab import paths
-from actlab.study import kinds
 from actlab.study.run import read_params
 
 DOOR = "params files"
@@ -49,7 +48,7 @@ def plan(path):
     params = read_params(path)
     if params.trials > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
         return
-    found = kinds.plan(params)
+    found = params.arms()
     assert found
     assert all("/" not in arm.id and len(arm.id) < 150 and arm.study == params.study for arm in found)
 

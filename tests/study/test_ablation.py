@@ -7,7 +7,7 @@ import tiny
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
 from actlab.study.run import run
-from actlab.study.tokens import TokenStudy, plan, shards_of
+from actlab.study.tokens import TokenStudy
 
 
 def test_own_shards(data_folder):
@@ -27,4 +27,4 @@ def test_own_shards(data_folder):
     (record,) = run(mine).present
     assert (record["trials"][0]["status"], record["provenance"]["data"]["vocab_size"]) == ("done", 512)
     with pytest.raises(DataError, match="token 600, but the vocabulary has 512"):
-        shards_of(plan(foreign)[0].trials[0])
+        foreign.arms()[0].trials[0].data()

@@ -15,7 +15,6 @@ from actlab.records import store
 from actlab.study import sampling
 from actlab.study.activation_curves import ADJUSTABLE, curve, curves, flow
 from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import compared_on, network
 from actlab.study.sampling import written
 
 
@@ -49,7 +48,7 @@ def test_flow_is_what_the_activations_get(name, model):
 
 def test_reading_is_the_most_probable_character():
     """And nothing is written after no character."""
-    corpus, model, window = load_text("pydoc"), network(spec()), compared_on(spec(), 8).inputs[0]
+    corpus, model, window = load_text("pydoc"), spec().fresh(), spec().compared_on(8).inputs[0]
     with torch.no_grad():
         logits = model.eval()(window[None])[0]
     assert sampling.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]

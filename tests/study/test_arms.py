@@ -10,9 +10,7 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
-from actlab.study.character_study import CharacterStudy
-from actlab.study.character_trial import LATER, RECIPE_LATER
-from actlab.study.kinds import plan
+from actlab.study.character_study import LATER, RECIPE_LATER, CharacterStudy
 from actlab.study.run import read_params
 from actlab.study.twins import TwinTrial
 
@@ -23,7 +21,7 @@ PUBLISHED_IDS = ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
 
 
 def ids(**changes):
-    return [arm.id for arm in plan(PUBLISHED.replace(**changes))]
+    return [arm.id for arm in PUBLISHED.replace(**changes).arms()]
 
 
 CHANGES = yaml.safe_load("""
@@ -97,7 +95,7 @@ def test_order():
     by_model = list(product(params.model, params.activation))
     by_activation = [(model, activation) for activation in params.activation for model in params.model]
     for order, cells in (("model", by_model), ("activation", by_activation)):
-        arms = plan(params.replace(order=order))
+        arms = params.replace(order=order).arms()
         found = [(each.kind, each.trials[0].model, each.trials[0].activation) for each in arms]
         assert found == [(kind, *cell) for kind in ("trials", "floor") for cell in cells]
 
@@ -107,8 +105,8 @@ def test_lists_of_settings_make_a_grid():
     own = {"activation": ["relu", "gelu"], "trials": 2, "per_arm": {"charlm/gelu": {"learning_rate": 0.01}}}
     grid = CharacterStudy.parse(own | {"learning_rate": [0.001, 0.003], "batch_size": "[8, 16]"})
     alone = [own | {"learning_rate": rate, "batch_size": batch} for rate in (0.001, 0.003) for batch in (8, 16)]
-    assert {arm.id for arm in plan(grid)} == {arm.id for each in alone for arm in plan(CharacterStudy.parse(each))}
-    assert len(plan(grid)) == 2 * (4 + 2)
+    assert {arm.id for arm in grid.arms()} == {arm.id for each in alone for arm in CharacterStudy.parse(each).arms()}
+    assert len(grid.arms()) == 2 * (4 + 2)
     assert [point["learning_rate"] for point in grid.replace(learning_rate=0.1, batch_size=4).points()] == [0.1] * 2
 
 
@@ -117,14 +115,14 @@ def test_lists_in_per_arm_make_a_grid_of_that_arm():
     own = {"model": ["charlm", "convlm"], "activation": "relu", "trials": 2, "noise_floor": False}
     listed = CharacterStudy.parse(own | {"per_arm": {"charlm": {"learning_rate": [0.001, 0.003]}}})
     alone = [CharacterStudy.parse(own | {"per_arm": {"charlm": {"learning_rate": rate}}}) for rate in (0.001, 0.003)]
-    assert {arm.id for arm in plan(listed)} == {arm.id for each in alone for arm in plan(each)}
-    assert len(plan(listed)) == 3
+    assert {arm.id for arm in listed.arms()} == {arm.id for each in alone for arm in each.arms()}
+    assert len(listed.arms()) == 3
     with pytest.raises(BadInput, match="2 settings: a study that chooses rates takes one"):
-        plan(listed.replace(tuning={"rates": [0.1, 0.2], "seeds": [1]}))
+        listed.replace(tuning={"rates": [0.1, 0.2], "seeds": [1]}).arms()
 
 
 def test_one_stream_at_a_time():
     """The trial's seed feeds the stream that varies, and the first seed the others; where all vary, it feeds all."""
-    arms = plan(PUBLISHED.replace(varies=("all", *STREAMS)))
+    arms = PUBLISHED.replace(varies=("all", *STREAMS)).arms()
     found = [[one.trials[1].seed_of(stream) for stream in STREAMS] for one in arms[:4]]
     assert found == [[43, 43, 43], [43, 42, 42], [42, 43, 42], [42, 42, 43]]

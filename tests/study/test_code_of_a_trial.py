@@ -10,7 +10,6 @@ import tiny
 
 from actlab.study import provenance
 from actlab.study.cache import train_afresh
-from actlab.study.characters import network
 from actlab.study.run import load, read_params
 
 PACKAGE = Path(provenance.__file__).parents[1]
@@ -18,12 +17,10 @@ BESIDE = {
     "errors.py": "tables of names, messages",
     "files.py": "atomic writes",
     "paths.py": "where data and cache lie",
+    "records/strict.py": "how a digest writes numbers",
     "records/store.py": "the digest of what a record says of its data",
-    "records/strict.py": "a number that is not finite, in a digest",
     "study/cache.py": "cache, lock, failures",
-    "study/kinds.py": "which kind a trial is of",
     "study/measure.py": "measures the trained model",
-    "study/trial.py": "the settings: their values are part of the trial's key",
     "plugins/__init__.py": "refuses a user's part that has changed",
 }
 """What may run in a trial without a place in its hash, and why."""
@@ -68,11 +65,11 @@ def test_a_name_becomes_an_object_after_ten_stops(toy, tmp_path):
 
     def built():
         task = load(read_params(tmp_path / "one.yaml")).arms[0].trials[0]
-        return network(task)
+        return task.fresh()
 
     assert {code.co_name for code in executed(built, "smelu_05")} == {
         *("__call__", "ours", "__contains__", "as_list", "replace"),
-        *("cell_of", "_protocol", "parts_of", "find_part", "find"),
+        *("defects_of", "parts_of", "part", "find_part", "find"),
     }
 
 

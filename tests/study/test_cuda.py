@@ -9,7 +9,6 @@ from torch import nn
 from actlab.models import MODELS
 from actlab.study.cache import train_afresh
 from actlab.study.character_study import CharacterStudy
-from actlab.study.kinds import plan
 from actlab.study.run import run
 from actlab.trainers import setup
 
@@ -21,7 +20,7 @@ STUDY = CharacterStudy.parse(
 
 def trial_of(model, **changes):
     """The first trial of a small study of one model."""
-    return plan(STUDY.replace(model=model, **changes))[0].trials[0]
+    return STUDY.replace(model=model, **changes).arms()[0].trials[0]
 
 
 @pytest.mark.parametrize("model", list(MODELS))

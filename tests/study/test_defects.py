@@ -10,7 +10,6 @@ from actlab.activations import ACTIVATIONS
 from actlab.models import MODELS
 from actlab.study import defects
 from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import network
 from actlab.trainers.seeds import generator
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}
@@ -26,7 +25,7 @@ def few(monkeypatch):
 def built(name, **protocol):
     """A fresh convlm with these defects."""
     trial = tiny.arm(CharacterStudy(protocol=protocol or "corrected"), "convlm", name).trials[0]
-    return tiny.enlarge(network(trial).eval())
+    return tiny.enlarge(trial.fresh().eval())
 
 
 def test_each_alone():

@@ -4,7 +4,7 @@ import pytest
 
 from actlab.book import reference
 from actlab.study.described import NAMES, fields
-from actlab.study.kinds import KINDS, kind_named
+from actlab.study.kinds import KINDS, study_of
 
 ROWS = fields()
 
@@ -17,7 +17,7 @@ def of(name, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_field_of_a_kind_has_one_row(kind):
     """With a meaning, a default and what is allowed; axes are those of the study."""
-    study = kind_named(kind).Study
+    study = study_of(kind)
     for name in study.model_fields:
         row = of(name, NAMES[kind])
         assert len(row.meaning) > 5

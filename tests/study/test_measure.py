@@ -13,10 +13,9 @@ from actlab import metrics
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import baselines, measure
+from actlab.study import baselines, tokens
 from actlab.study.cache import tensors_of
 from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import trained
 from actlab.study.load_model import trial_of
 from actlab.study.measure import disjoint, ensembles
 from actlab.study.run import run, run_experiment
@@ -41,7 +40,7 @@ def test_trajectory_compares_the_trials_along_the_way(toy):
     assert far[0] == far[1]
     assert record["reproducibility_metrics"] == whole["reproducibility_metrics"]
     trial = tiny.arm(settings).trials[0]
-    assert weights_sha256(trained(trial, tensors_of(trial, 2))) == short["trials"][0]["weights_sha256"]
+    assert weights_sha256(trial.trained(tensors_of(trial, 2))) == short["trials"][0]["weights_sha256"]
     assert trial_of(record, "42").trial == trial
 
 
@@ -133,19 +132,19 @@ def test_the_record_of_baselines_is_written_once():
 def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
     """Each batch is one span of the text; a fresh loss of the first and the last agrees. Forty tokens hold four windows
     of eight, seven none."""
-    monkeypatch.setattr(measure, "BATCH_TOKENS", 32)
-    monkeypatch.setattr(measure, "SPANS", 5)
-    net, tokens = tiny.gpt2(dropout=0.1, symmetry="bQbV").train(), tiny.text(400).int()
-    found = measure.batch_losses(net, tokens, RECIPE)
+    monkeypatch.setattr(tokens, "BATCH_TOKENS", 32)
+    monkeypatch.setattr(tokens, "SPANS", 5)
+    net, text = tiny.gpt2(dropout=0.1, symmetry="bQbV").train(), tiny.text(400).int()
+    found = tokens.batch_losses(net, text, RECIPE)
     assert net.training
     assert found["batch_tokens"] == 32
     assert len(found["batch_losses"]) == 5
     net.eval()
     for batch, start in ((0, 0), (-1, (399 // 32 - 1) * 32)):
-        span = tokens[start : start + 33].long()
+        span = text[start : start + 33].long()
         slow = F.cross_entropy(net(span[:-1].view(4, 8)).flatten(0, 1), span[1:])
         assert found["batch_losses"][batch] == pytest.approx(slow.item(), abs=2e-6)
-    found = measure.batch_losses(tiny.gpt2(), tiny.text(40).int(), RECIPE)
+    found = tokens.batch_losses(tiny.gpt2(), tiny.text(40).int(), RECIPE)
     assert (found["batch_tokens"], len(found["batch_losses"])) == (32, 1)
     with pytest.raises(BadInput, match="needs at least 9"):
-        measure.batch_losses(tiny.gpt2(), tiny.text(7).int(), RECIPE)
+        tokens.batch_losses(tiny.gpt2(), tiny.text(7).int(), RECIPE)

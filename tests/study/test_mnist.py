@@ -4,7 +4,6 @@ import pytest
 
 from actlab.study.cache import train_afresh
 from actlab.study.images import ImageStudy
-from actlab.study.kinds import plan
 from actlab.study.progress import Ended, Recorded
 from actlab.study.run import run, tasks_of
 
@@ -17,7 +16,7 @@ def tiny(**changes):
 
 def of(**changes):
     """Results by network/hidden/rate."""
-    task = tasks_of(plan(tiny(**changes)))[0]
+    task = tasks_of(tiny(**changes).arms())[0]
     names = [f"{trial.network}/{trial.hidden}/{trial.learning_rate!r}/{trial.seed}" for trial in task.trials]
     return dict(zip(names, [results for results, _ in train_afresh(task)], strict=True))
 

@@ -12,7 +12,7 @@ from actlab.errors import BadInput
 from actlab.plugins.contracts import check
 from actlab.records import store, tables
 from actlab.study.character_study import CharacterStudy
-from actlab.study.kinds import load, plan
+from actlab.study.kinds import load
 from actlab.study.load_model import load_model, trial_of
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
@@ -54,7 +54,7 @@ def lion(tmp_path, monkeypatch):
 
 def weights(study):
     """Of its first trial, and its losses."""
-    results = tiny.afresh(plan(study)[0].trials[0])[0]
+    results = tiny.afresh(study.arms()[0].trials[0])[0]
     assert results["status"] == "done", results.get("traceback")
     return results["weights_sha256"], [each["val_loss"] for each in results["history"]]
 
@@ -78,7 +78,7 @@ def test_betas_reach_the_optimizer(toy):
 
 def test_a_record_says_what_was_not_usual(toy):
     """And gives back the trial that it is of; the usual has the id that it always had."""
-    (arm, *_) = plan(toy)
+    (arm, *_) = toy.arms()
     assert not {"optimizer", "betas", "clip"} & {*arm.config["recipe"]}
     assert "optimizer" not in arm.trials[0].key
     own = toy.replace(activation="relu", optimizer="sgd", clip=1.0, learning_rate=0.05)
@@ -86,7 +86,7 @@ def test_a_record_says_what_was_not_usual(toy):
     for study in (own, other):
         (record,) = run(study).present
         again = trial_of(store.load(store.path_of("toy", record["arm"]))).trial
-        assert again == plan(study)[0].trials[0]
+        assert again == study.arms()[0].trials[0]
     settings = {*tables.load("toy")[0]["setting"]}
     assert any("optimizer=sgd" in each and "betas=usual" in each for each in settings)
     assert any("betas=0.8 + 0.9" in each for each in settings)
@@ -96,18 +96,18 @@ def test_an_own_optimizer_is_known_by_its_file(lion, toy, cats):
     """In ids, records and caches; in both kinds of language models; its model comes back; a changed file is another."""
     study = toy.replace(activation="relu", optimizer="lion", betas=[0.9, 0.9], trials=2, plugins=[lion])
     (record,) = run(study).present
-    assert record["config"]["parts"] == dict(plan(study)[0].trials[0].parts)
+    assert record["config"]["parts"] == dict(study.arms()[0].trials[0].parts)
     assert weights_sha256(load_model(record)) == record["trials"][0]["weights_sha256"]
     tokens = {**tiny.ABLATION, "symmetry": "bQ", "activation": "gelu", "optimizer": "lion", "plugins": [lion]}
     (ablation,) = run(TokenStudy.parse(tokens | {"rate_factor": 2.0, "clip": 0.5})).present
     assert ablation["trials"][0]["status"] == "done"
     assert ablation["config"]["optimizer_settings"]["lr"] == 2e-3
     assert load(ablation, "42").clip == 0.5
-    before = plan(study)[0]
+    before = study.arms()[0]
     with open(lion, "a") as file:
         file.write("# another\n")
     actlab.load_plugins([lion])
-    assert plan(study)[0].id != before.id
+    assert study.arms()[0].id != before.id
     with pytest.raises(BadInput, match="'lion' is not the one that was planned"):
         tiny.afresh(before.trials[0])
 
@@ -115,7 +115,7 @@ def test_an_own_optimizer_is_known_by_its_file(lion, toy, cats):
 def test_clipping_on_tokens(cats):
     """The usual is no part of an id; a small norm changes the weights."""
     study = TokenStudy.parse({**tiny.ABLATION, "optimizer": "adamw", "symmetry": "bQ", "activation": "gelu"})
-    assert "clip" not in plan(study)[0].config["recipe"]
+    assert "clip" not in study.arms()[0].config["recipe"]
     # AdamW does not see the size of a gradient, SGD does
     sgd = study.replace(optimizer="sgd")
     assert weights(sgd)[0] != weights(sgd.replace(clip=0.01))[0]
@@ -177,7 +177,7 @@ def test_betas_that_no_optimizer_takes_are_refused(toy):
 def test_pytorchs_names(toy):
     """SiLU is swish, and trained once; a device that is not here is refused before training."""
     silu = toy.replace(activation="silu")
-    assert plan(silu) == plan(toy.replace(activation="swish"))
+    assert silu.arms() == toy.replace(activation="swish").arms()
     assert silu.replace(per_arm={"charlm/silu": {"trials": 2}}).per_arm == {"charlm/swish": {"trials": 2}}
     with pytest.raises(BadInput, match="names one thing twice"):
         toy.replace(activation=["swish", "silu"])

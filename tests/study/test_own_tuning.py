@@ -8,7 +8,6 @@ import yaml
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.records.rates import choices
-from actlab.study.kinds import plan
 from actlab.study.run import read_params, run
 from actlab.study.tokens import TokenStudy
 
@@ -34,7 +33,7 @@ def written(folder, name, **more):
 
 
 def rate_of(file, *sets):
-    (arm,) = {arm.trials[0].learning_rate for arm in plan(read_params(file, sets=sets))}
+    (arm,) = {arm.trials[0].learning_rate for arm in read_params(file, sets=sets).arms()}
     return arm
 
 
@@ -43,7 +42,7 @@ def test_the_tuned_rate_of_an_own_activation(folder, capsys):
     tuning = written(folder, "mine-tuning", tuning=GRID)
     main = written(folder, "main", rates={"study": "mine-tuning"})
     with pytest.raises(BadInput, match=r"no learning rate for charlm-mine yet .*: run elsewhere/mine-tuning"):
-        plan(read_params(main))
+        read_params(main).arms()
     run(read_params(tuning))
     (choice,) = choices("mine-tuning")
     assert choice.rate in GRID["rates"] + [0.0005, 0.002, 0.008]
@@ -93,7 +92,7 @@ def test_a_tuning_that_leaves_the_activation_out_says_so(folder):
     run(read_params(written(folder, "mine-tuning", tuning=GRID)))
     main = written(folder, "main", rates={"study": "mine-tuning"}, activation=["relu"])
     with pytest.raises(BadInput, match=r"mine-tuning tunes no activation relu, but mine: add it to .*, or say `of`"):
-        plan(read_params(main))
+        read_params(main).arms()
 
 
 def test_factors_of_own_tokens(folder, cats):
@@ -103,5 +102,5 @@ def test_factors_of_own_tokens(folder, cats):
     run(TokenStudy.parse(settings | {"study": "my-factors", "tuning": grid}))
     (choice,) = choices("my-factors")
     assert (choice.field, choice.rate) == ("rate_factor", choice.rate)
-    (arm,) = plan(TokenStudy.parse(settings | {"study": "tuned", "rates": {"study": "my-factors"}}))
+    (arm,) = TokenStudy.parse(settings | {"study": "tuned", "rates": {"study": "my-factors"}}).arms()
     assert arm.trials[0].rate_factor == choice.rate

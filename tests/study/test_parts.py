@@ -15,10 +15,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import count_parameters
 from actlab.records import store, tables
-from actlab.study import tokens
 from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import network
-from actlab.study.kinds import plan
 from actlab.study.run import load, run, run_experiment
 from actlab.study.tokens import TokenStudy
 from actlab.study.workers.pool import run_tasks
@@ -177,18 +174,18 @@ def test_a_trial_has_the_part_that_was_planned(write):
     of the same name is not trained in its place."""
     start = "\n    def initialise(self, generator=None):\n        nn.init.constant_(self.slope, 0.7)\n"
     write(f'{LEARNS}{start}\n\nactlab.register_activation("mine", Learns)\n')
-    spec = plan(CharacterStudy(activation=("mine",), noise_floor=False))[0].trials[0]
-    slopes = [value for name, value in network(spec).named_parameters() if name.endswith("act.slope")]
+    spec = CharacterStudy(activation=("mine",), noise_floor=False).arms()[0].trials[0]
+    slopes = [value for name, value in spec.fresh().named_parameters() if name.endswith("act.slope")]
     assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
     write(WAVE)
     with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
-        network(spec)
+        spec.fresh()
 
 
 def test_the_gated_width_of_a_study_reaches_the_network():
     """Doubled has more parameters than matched."""
-    arms = [plan(CharacterStudy(activation=("swiglu",), gated_width=width))[0] for width in ("matched", "doubled")]
-    matched, doubled = map(count_parameters, [network(arm.trials[0]) for arm in arms])
+    arms = [CharacterStudy(activation=("swiglu",), gated_width=width).arms()[0] for width in ("matched", "doubled")]
+    matched, doubled = map(count_parameters, [arm.trials[0].fresh() for arm in arms])
     assert matched < doubled
 
 
@@ -212,7 +209,7 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
             assert load(renamed).present == records
             again = run(renamed.replace(study="again")).present[-1]
             assert again["trials"] == records[-1]["trials"]
-    assert tokens.plan(studies[1].replace(dataset=two))[0].id == before[1][0]["arm"]
+    assert studies[1].replace(dataset=two).arms()[0].id == before[1][0]["arm"]
     assert len(list(store.folder_of("toy").glob("*.json"))) == 2
     run(studies[0].replace(dataset=two, activation="gelu"))
     assert set(tables.load("toy")[0]["setting"]) == {""}

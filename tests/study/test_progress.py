@@ -12,7 +12,7 @@ from rich.console import Console
 from actlab.errors import BadInput
 from actlab.study import progress
 from actlab.study.progress import Ended, Recorded, Started, StudyDisplay, Training, tracked
-from actlab.study.tokens import TokenStudy, plan
+from actlab.study.tokens import TokenStudy
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 
@@ -21,7 +21,7 @@ RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 def test_a_study_is_shown(terminal):
     """The trial in training with its iteration and loss on a terminal; one line an arm everywhere."""
     console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
-    display, one = StudyDisplay(console), plan(TokenStudy())[0]
+    display, one = StudyDisplay(console), TokenStudy().arms()[0]
     trial = one.trials[0]
     failed = {"status": "failed", "traceback": "Traceback\n  ...\nMemoryError: no more\n"}
     diverged = {"status": "diverged", "history": [{"iteration": 120, "train_loss": 2.0, "val_loss": math.nan}]}
@@ -56,7 +56,7 @@ def test_a_log_gets_a_line_every_so_often(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
     console = Console(file=io.StringIO(), width=150, color_system=None)
-    one = plan(TokenStudy())[0]
+    one = TokenStudy().arms()[0]
     with StudyDisplay(console, every=20) as display:
         display.watch(Started(3, cached=2))
         assert display.how_far() == "0 of 3 trials trained, 0 running"

@@ -86,14 +86,14 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     the recorded perturbation, exactly."""
     outcome = run(tinylstm(toy, model="charlm", iterations=20))
     path = store.path_of("tiny-quick", outcome.present[0]["arm"])
-    fresh = characters.network
+    fresh = characters.CharacterTrial.fresh
 
     def perturbed(trial, vocab_size=0):
         model = fresh(trial)
         perturb(model)
         return model
 
-    monkeypatch.setattr(characters, "network", perturbed)
+    monkeypatch.setattr(characters.CharacterTrial, "fresh", perturbed)
     again = replay(task_of(path))
     assert (found := again.record) is not None
     assert "weights_sha256" in found["differs"]

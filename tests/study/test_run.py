@@ -24,7 +24,6 @@ from actlab.study import images as sweep
 from actlab.study import run as study
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.kinds import plan
 from actlab.study.progress import Ended, Recorded
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import _check_committed, load, run
@@ -48,7 +47,7 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     settings, events = toy.replace(noise_floor=True), []
     assert (len(load(toy).missing), load(toy).present) == (2, [])
     outcome = run(settings, watch=events.append)
-    assert outcome.arms == plan(settings)
+    assert outcome.arms == settings.arms()
     assert [record["arm"] for record in outcome.present] == [arm.id for arm in outcome.arms]
     assert outcome.missing == outcome.failed == []
     heard = Counter(map(type, events))
@@ -80,7 +79,7 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     """One seed of relu raises: other arms are recorded (those of a program of image classifiers share its fate); the
     failure is told with its traceback, its arm stays unrecorded, until it is run again."""
     images = params is STUDIES[1]
-    kind = sweep if images else characters
+    kind = sweep.ImageTrial if images else characters.CharacterTrial
     real = kind.train
     params = params.replace(**({"hidden": [2, 4]} if images else {"activation": ["relu", "gelu"]}))
 
@@ -91,7 +90,7 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(sweep, "SEEDS", 1)
-        patch.setattr(kind, "train", train)
+        patch.setattr(kind, "train", staticmethod(train))
         outcome = run(params)
     failed = [arm for arm, _ in outcome.failed]
     assert {trial["label"] for _, trial in outcome.failed} == {"43"}

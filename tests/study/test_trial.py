@@ -18,7 +18,6 @@ from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
 from actlab.study import cache, characters
 from actlab.study.cache import place_of, tensors_of
-from actlab.study.kinds import plan
 from actlab.study.load_model import load_model, trial_of
 from actlab.study.record import record_of
 from actlab.study.run import run
@@ -33,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("toy")
 @pytest.fixture
 def spec(toy):
     """The first trial of the toy study."""
-    return plan(toy)[0].trials[0]
+    return toy.arms()[0].trials[0]
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, train
     assert json.dumps(essence(first)) == json.dumps(essence(fresh))
     assert [p.name for p in place_of(spec).parent.iterdir() if p.suffix != ".lock"] == [place_of(spec).name]
     assert tensors_of(spec)["predictions/5"].shape == (5 * 8, 28)
-    model = characters.trained(spec, tensors_of(spec))
+    model = spec.trained(tensors_of(spec))
     assert not model.training
     assert weights_sha256(model) == first["weights_sha256"]
 
@@ -62,7 +61,7 @@ def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, train
 def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
     """A finished trial or a checkpoint under the name of another arm's or another seed's: set aside with a warning that
     names both, trained again, the same bits."""
-    (own, *_), (other, seed, _) = (one.trials for one in plan(toy)[:2])
+    (own, *_), (other, seed, _) = (one.trials for one in toy.arms()[:2])
     right = essence(tiny.afresh(own)[0])
     real, at = checkpoint.save, lambda spec: place_of(spec).with_suffix(ending)
 
@@ -83,7 +82,7 @@ def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
 
 def test_a_snapshot_that_is_gone_is_made_again(toy):
     """Its trial is trained again."""
-    spec = plan(toy.replace(snapshots=[1]))[0].trials[0]
+    spec = toy.replace(snapshots=[1]).arms()[0].trials[0]
     for _ in range(2):
         tiny.cached(spec, snapshots=(1,))
         kept = cache.snapshot_of(place_of(spec), 1)
@@ -116,7 +115,7 @@ def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
 
 def test_what_the_user_can_mend_stops_the_study(spec, monkeypatch):
     """Another exception is a trial's status (``test_run``)."""
-    monkeypatch.setattr(characters, "text_of", Mock(side_effect=DataError("no data")))
+    monkeypatch.setattr(characters.CharacterTrial, "text", property(Mock(side_effect=DataError("no data"))))
     with pytest.raises(DataError, match="no data"):
         tiny.afresh(spec)
 
@@ -137,7 +136,7 @@ def test_a_record(toy):
     assert trials[0]["final"] == trials[0]["history"][-1]
     assert set(trials[0]["seconds"]) == {"training", "evaluation"}
     p, q = (tensors_of(one.trials[i])["predictions/5"] for i in (0, 2))
-    corpus, frozen = characters.text_of(one.trials[0])[0], characters.compared_on(one.trials[0], 5)
+    corpus, frozen = one.trials[0].text, one.trials[0].compared_on(5)
     rows = {
         name: getattr(metrics, name)(p, q) for name in ("total_variation", "relative_pd", "churn", "jensen_shannon")
     }
@@ -256,7 +255,7 @@ def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):
     changes = ("nudge", "nudge-2", "init", "order", "dropout", "all")
     one = toy.replace(trials=1, noise_floor=False, activation="gelu")
     settings = one.replace(snapshots=(1, 2), follow=True, perturbations=changes)
-    plain, perturbed = plan(settings)[0], plan(settings)[-1]
+    plain, perturbed = settings.arms()[0], settings.arms()[-1]
     assert place_of(plain.trials[0]) == place_of(perturbed.trials[0]), "the unchanged run is trained once"
     streams = ("init", "order", "dropout")
     for spec in perturbed.trials:

@@ -15,7 +15,6 @@ from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.optimizers.steps import step
 from actlab.study.cache import run_task, train_afresh
 from actlab.study.images import ImageStudy
-from actlab.study.kinds import plan
 from actlab.study.run import run_experiment, tasks_of
 from actlab.study.tokens import TokenStudy
 from actlab.study.trial import Measures, Task
@@ -62,7 +61,7 @@ def typed(*words):
 
 def arm(settings, model="charlm", activation="relu"):
     """The first arm of a study of one model under one activation."""
-    return plan(settings.replace(model=model, activation=activation))[0]
+    return settings.replace(model=model, activation=activation).arms()[0]
 
 
 def task(trial, **asked):
@@ -150,7 +149,7 @@ def tasks(toy, monkeypatch):
     small = {"optimizer": ("soap",), "iterations": 2, "evaluate_every": 1, "batch_size": 2, "validation_windows": 4}
     params["ablation"] = TokenStudy(**small)
     params["images"] = ImageStudy(trials=1, batch_size=(64,))
-    return {name: tasks_of(plan(one))[0] for name, one in params.items()}
+    return {name: tasks_of(one.arms())[0] for name, one in params.items()}
 
 
 def stepped(optimizer, loss, take=step):

@@ -21,8 +21,7 @@ from actlab.study import activation_curves as curves
 from actlab.study import sampling
 from actlab.study.cache import run_task, tensors_of
 from actlab.study.character_study import CharacterStudy
-from actlab.study.character_trial import CharacterTrial
-from actlab.study.characters import compared_on, plan, trained
+from actlab.study.characters import CharacterTrial
 from actlab.study.trial import Measures, Task
 
 SEEN = {" ": "␣", "\n": "⏎\n"}
@@ -52,7 +51,9 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def spec(self, seed: int) -> CharacterTrial:
         """The chosen trial."""
         own = {"model": self.model.value, "activation": self.activation.value, "seed": seed, "trials": 1}
-        return plan(self.params.replace(**own))[0].trials[0]
+        trial = self.params.replace(**own).arms()[0].trials[0]
+        assert isinstance(trial, CharacterTrial)
+        return trial
 
 
 class Laboratory(Panel):
@@ -200,8 +201,9 @@ class SideBySide(Panel):
             self.out.value = f"seed {spec.seed} is being trained"
             run_task(Task((spec,), Measures(prediction_windows=self.params.prediction_windows)))
         seeds = [f"seed {spec.seed}" for spec in specs]
-        models = [trained(spec, tensors_of(spec)) for spec in specs]
-        corpus, window = load_text(specs[0].dataset), compared_on(specs[0], self.params.prediction_windows).inputs[0]
+        models = [spec.trained(tensors_of(spec)) for spec in specs]
+        corpus = load_text(specs[0].dataset)
+        window = specs[0].compared_on(self.params.prediction_windows).inputs[0]
         read = [sampling.reading(model, corpus, window) for model in models]
         written = [sampling.sample(model, corpus, self.prompt.value) for model in models]
         return (

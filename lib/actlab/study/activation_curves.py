@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
-from actlab.study.character_trial import CharacterTrial
-from actlab.study.characters import compared_on, network
+from actlab.study.characters import CharacterTrial
 
 Array = NDArray[np.float64]
 Curve = tuple[Array, Array, Array]
@@ -67,7 +66,7 @@ class Flow:
 
 def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> Flow:
     """Pre-activations and their gradients in a trial's fresh model, on validation text; dropout off."""
-    frozen, model = compared_on(trial, WINDOWS), network(trial)
+    frozen, model = trial.compared_on(WINDOWS), trial.fresh()
     set_beta(model, beta).eval()
     seen: list[Tensor] = []
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_name
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study.character_study import CharacterStudy
+from actlab.study.language_study import LanguageStudy
 
 USUAL = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
 """The part of a text that a baseline need not name."""
@@ -36,7 +36,7 @@ def _measure(table: Tensor, corpus: Corpus) -> dict[str, float]:
     return {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
 
 
-def ensure(study: CharacterStudy, trains: bool = True) -> None:
+def ensure(study: LanguageStudy, trains: bool = True) -> None:
     """Write the study's baseline record if it has none; of the part of the validation text on which trials are
     measured. Where nothing ``trains``, one that is there is not compared with the text, which need not be here.
 

@@ -2,7 +2,7 @@
 by the trial's settings, its data, the code that trains and the machine; its snapshots lie beside it."""
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,8 @@ from actlab.errors import ActlabError
 from actlab.files import mending
 from actlab.records import store
 from actlab.study import provenance
-from actlab.study.kinds import kind_of
-from actlab.study.trial import Outcome, Results, T, Task, Trial
+from actlab.study.trial import Outcome, Report, Results, Task, Trial
 from actlab.trainers import checkpoint, setup
-
-Report = Callable[[int, float], None]
-"""Called by a task with (iteration, loss)."""
 
 
 def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
@@ -33,7 +29,7 @@ def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
     about = {
         **settings,
         "kind": trial.kind,
-        "data": origin.get("data", {}).get("sha256") or kind_of(trial).content(trial),
+        "data": origin.get("data", {}).get("sha256") or trial.content,
         "code": origin["trial_code_sha256"],
         "machine": origin["machine"],
     }
@@ -54,7 +50,7 @@ def tensors_of(
     return checkpoint.read_tensors(path, nameless=origin is not None)[0]
 
 
-def cached(task: Task[T]) -> list[Results] | None:
+def cached(task: Task[Trial]) -> list[Results] | None:
     """What the trials of a task left, if all of them have ended here, with every snapshot that is asked for."""
     found = []
     for trial in task.trials:
@@ -68,12 +64,12 @@ def cached(task: Task[T]) -> list[Results] | None:
     return found
 
 
-def has_ended(task: Task[T]) -> bool:
+def has_ended(task: Task[Trial]) -> bool:
     """Whether every trial of a task has left its file; whether it is whole is seen where it is read."""
     return all(place_of(trial).exists() for trial in task.trials)
 
 
-def run_task(task: Task[T], report: Report | None = None) -> list[Results]:
+def run_task(task: Task[Trial], report: Report | None = None) -> list[Results]:
     """Train what is not in the cache; a started training goes on from its checkpoint. A failure is a status with its
     traceback, never raised.
 
@@ -101,12 +97,12 @@ def checkpoint_of(place: Path) -> Path:
     return place.with_suffix(".checkpoint")
 
 
-def train_afresh(task: Task[T], report: Report | None = None, place: Path | None = None) -> list[Outcome]:
+def train_afresh(task: Task[Trial], report: Report | None = None, place: Path | None = None) -> list[Outcome]:
     """Train a task without looking at the cache: an outcome a trial. ``place``: the file in which its first trial ends;
     checkpoint and snapshots go beside it, nothing is left where there is none."""
     setup.prepare()
     try:
-        return kind_of(task.first).train(task, place, report)
+        return task.first.train(task, place, report)
     except ActlabError:
         raise
     except Exception:  # recorded, so that the other trials of a study go on

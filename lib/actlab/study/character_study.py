@@ -1,24 +1,25 @@
 """A study of language models on characters: what its params file may say, and the arms that it plans."""
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from actlab.activations import ACTIVATIONS
-from actlab.data.text import TEXTS, Corpus, is_file, load_text, located, own_sha256
+from actlab.data.text import TEXTS, is_file, load_text, located, own_sha256, short_name
 from actlab.errors import LIMITS, BadInput
 from actlab.models import MODELS, SCALES
 from actlab.plugins import own_metrics, parts_of
 from actlab.records.defect_names import DOUBLED
 from actlab.study import defects
-from actlab.study.character_trial import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial, config_of
-from actlab.study.defects import OF_TRAINING
+from actlab.study.before_training import prepared
+from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
 from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, WindowsOrAll, one_of, ours
-from actlab.study.study import LanguageStudy, with_axes
-from actlab.study.trial import Arm, Measures
-from actlab.study.tuning import chosen, tuned
+from actlab.study.language_study import LanguageStudy
+from actlab.study.language_trial import without_vocabulary
+from actlab.study.study import with_axes
+from actlab.study.trial import Arm, Measures, Trial
 
 Change = Annotated[
     str,
@@ -52,6 +53,8 @@ class CharacterStudy(LanguageStudy):
     kind: ClassVar[str] = "repro"
     trial: ClassVar[type[CharacterTrial]] = CharacterTrial
     single: ClassVar[tuple[str, ...]] = ("average", "betas")
+    tunes: ClassVar[str] = "learning_rate"
+    tuned_by: ClassVar[tuple[str, ...]] = ("model", "activation")
     study: StudyName = "repro-quick"
     """Folder of the records below results/."""
     trials: Trials = 3
@@ -90,7 +93,12 @@ class CharacterStudy(LanguageStudy):
         longest = max(SCALES[scale].block_size for scale in self.levels("scale"))
         for dataset in self.levels("dataset"):
             if (dataset in TEXTS or is_file(dataset)) and own_sha256(dataset):
-                _check_length(load_text(dataset).split_at(max(self.levels("train_share"))), longest)
+                corpus = load_text(dataset).split_at(max(self.levels("train_share")))
+                if (length := len(corpus.validation)) <= longest:
+                    raise BadInput(
+                        f"the text {corpus.name} is too short with its {length} validation characters: a context of "
+                        f"{longest} needs {longest + 1} or more"
+                    )
         for step in self.snapshots:
             if not 0 <= step < steps:
                 raise BadInput(f"snapshots: {step} does not lie before the last of {steps} iterations")
@@ -106,127 +114,108 @@ class CharacterStudy(LanguageStudy):
                 raise BadInput(f"equal_compute: {size} networks of {share} steps each need a snapshot there")
         return self
 
+    def own_settings(self, cell: Mapping[str, str]) -> dict[str, Any]:
+        """Those that ``per_arm`` has for its model, then those for itself."""
+        model, activation = cell["model"], cell["activation"]
+        return {**self.per_arm.get(model, {}), **self.per_arm.get(f"{model}/{activation}", {}), "per_arm": {}}
 
-def _check_length(corpus: Corpus, longest: int) -> None:
-    if len(corpus.validation) <= longest:
-        raise BadInput(
-            f"the text {corpus.name} is too short with its {len(corpus.validation)} validation characters: "
-            f"a context of {longest} needs {longest + 1} or more"
+    def cells(self) -> list[Self]:
+        """A model after the other, or an activation after the other (``order``)."""
+        found = super().cells()
+        if self.order == "activation":
+            found.sort(key=lambda cell: self.levels("activation").index(cell.levels("activation")[0]))
+        return found
+
+    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:  # noqa: D102
+        return prepared(self, missing)
+
+    def firsts(self) -> Iterator[CharacterTrial]:
+        """Of a cell: the first trial of each arm."""
+        for point in self.points():
+            on = self.defects_of(point["model"], point["activation"])
+            own = {name: point[name] for name in ("model", "activation", "dataset", "optimizer")}
+            point |= {
+                "dataset": located(point["dataset"]),
+                "parts": parts_of(**own),
+                "fixed": 0 if point["varies"] == ALL else self.seed,
+                "gated_width": "doubled" if DOUBLED in on else point["gated_width"],
+                "defects": tuple(name for name in on if name in defects.OF_TRAINING),
+            }
+            yield self.trial.model_construct(**point, seed=self.seed)
+
+    def defects_of(self, model: str, activation: str) -> tuple[str, ...]:
+        """The defects that are on."""
+        if self.protocol == defects.CORRECTED:
+            return ()
+        return defects.defects_of(self.protocol, model, activation)
+
+    def plain(self) -> list[Arm[Trial]]:
+        """All seeds, unchanged."""
+        trials = [(seed, PLAIN) for seed in self.seeds]
+        return [self.arm_of(first, "trials", trials, self.asked(first)) for first in self.firsts()]
+
+    def beside(self) -> list[Arm[Trial]]:
+        """The noise floor: the first seed plain, repeated, and with one weight moved by one unit in the last place; the
+        perturbed arm: every seed plain, and changed in each way that is asked for."""
+        floor = [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE)]
+        changed = [(seed, change) for seed in self.seeds for change in (PLAIN, *self.perturbations)]
+        arms = []
+        for first in self.firsts():
+            asked = self.asked(first)
+            on = first.defects + ((DOUBLED,) if DOUBLED in asked.protocol else ())  # twice: recorded ids have it so
+            asked = replace(asked, snapshots=(), protocol=on, ensembles=(), equal_compute=())
+            if self.noise_floor:
+                arms.append(self.arm_of(first, "floor", floor, asked))
+            if self.perturbations:
+                along = replace(asked, snapshots=self.snapshots if self.follow else ())
+                arms.append(self.arm_of(first, "perturbed", changed, along))
+        return arms
+
+    def asked(self, first: CharacterTrial) -> Measures:
+        """What is measured on an arm's plain trials."""
+        return Measures(
+            prediction_windows=self.prediction_windows,
+            training_windows=self.training_windows,
+            snapshots=self.snapshots,
+            protocol=self.defects_of(first.model, first.activation),
+            ensembles=self.ensembles,
+            equal_compute=self.equal_compute,
+            metrics=own_metrics(self.plugins),
         )
 
-
-def plan(study: CharacterStudy) -> list[Arm[CharacterTrial]]:
-    """The arms in the order in which they run; noise floors and perturbed trials come last. Those of a study that
-    chooses learning rates, or takes the chosen ones, depend on what is recorded."""
-    if study.tuning is not None:
-        return [arm for cell in cells(study) for arm in candidates(cell)[0]]
-    settled = [(cell, first) for cell in cells(study) for first in firsts(cell)]
-    arms = [arm_of(cell, first) for cell, first in settled]
-    arms += [floor_of(cell, first) for cell, first in settled if cell.noise_floor]
-    arms += [perturbed_of(cell, first) for cell, first in settled if cell.perturbations]
-    return list(dict.fromkeys(arms))
-
-
-def cells(study: CharacterStudy) -> list[CharacterStudy]:
-    """The study of each model under each activation alone, with the settings that ``per_arm`` has for its model and
-    then for itself, and its chosen learning rate."""
-    models, activations = study.levels("model"), study.levels("activation")
-    names = list(product(models, activations))
-    if study.order == "activation":
-        names.sort(key=lambda name: activations.index(name[1]))
-    return [cell_of(study, *name) for name in names]
+    def arm_of(self, first: CharacterTrial, kind: str, trials: list[tuple[int, str]], asked: Measures) -> Arm[Trial]:
+        """An arm of these seeds and changes; in an arm of changes every stream has the trial's seed."""
+        if kind in ("floor", "perturbed"):
+            first = first.model_copy(update={"varies": ALL, "fixed": 0})
+        extra = tuple(step for step in asked.snapshots if step % first.evaluate_every)
+        first = first.model_copy(update={"also": extra})
+        own = tuple(first.with_change(*each) for each in trials)
+        words = [word for word, usual in ((first.varies, ALL), (kind, "trials")) if word != usual]
+        name = "-".join([first.model, first.activation, *words])
+        config = config_of(first, kind, [trial.label for trial in own], asked)
+        return Arm(self.study, kind, name, own, config, asked, self.mark, self.rule)
 
 
-def cell_of(study: CharacterStudy, model: str, activation: str) -> CharacterStudy:
-    """One of ``cells``."""
-    own: dict[str, Any] = {**study.per_arm.get(model, {}), **study.per_arm.get(f"{model}/{activation}", {})}
-    if study.rates is not None:
-        of = study.rates.of or activation
-        asked = {"model": model, "activation": of}
-        own["learning_rate"] = chosen(
-            study.rates, type(study), lambda tuning: candidates(cell_of(tuning, **asked)), **asked
-        )
-    return study.replace(**{**own, "model": model, "activation": activation, "per_arm": {}, "rates": None})
+Study = CharacterStudy
+ALWAYS = ("model", "activation", "scale", "dataset", "gated_width")
+LATER = ("varies", "fixed", "train_share", "train_fraction", "validation", "validation_windows")
+RECIPE = ("iterations", "evaluate_every", "device", "dtype", "compiled", "batch_size", "learning_rate", "weight_decay")
+RECIPE_LATER = ("schedule", "optimizer", "betas", "warmup", "clip", "average")
+"""Settings of the first records, and those that came later and are told where they are not at their defaults."""
 
 
-def candidates(cell: CharacterStudy) -> tuple[list[Arm[CharacterTrial]], float | None]:
-    """Of a cell of a study that chooses rates: its arms that are recorded or wanted next; the chosen rate, once none is
-    wanted."""
-    if len(points := list(cell.points())) > 1:
-        raise BadInput(
-            f"per_arm gives {points[0]['model']} {len(points)} settings: a study that chooses rates takes one"
-        )
-    return tuned(cell, "learning_rate", lambda one: arm_of(one, next(firsts(one))))
-
-
-def firsts(cell: CharacterStudy) -> Iterator[CharacterTrial]:
-    """The first trial of each arm of a cell."""
-    for point in cell.points():
-        asked = _protocol(cell, point["model"], point["activation"])
-        own = {name: point[name] for name in ("model", "activation", "dataset", "optimizer")}
-        point |= {
-            "dataset": located(point["dataset"]),
-            "parts": parts_of(**own),
-            "fixed": 0 if point["varies"] == ALL else cell.seed,
-            "gated_width": "doubled" if DOUBLED in asked else point["gated_width"],
-            "defects": tuple(name for name in asked if name in OF_TRAINING),
-        }
-        yield cell.trial.model_construct(**point, seed=cell.seed)
-
-
-def _protocol(cell: CharacterStudy, model: str, activation: str) -> tuple[str, ...]:
-    if cell.protocol == defects.CORRECTED:
-        return ()
-    return defects.defects_of(cell.protocol, model, activation)
-
-
-def arm_of(cell: CharacterStudy, first: CharacterTrial) -> Arm[CharacterTrial]:
-    """The plain trials of all seeds."""
-    asked = Measures(
-        prediction_windows=cell.prediction_windows,
-        training_windows=cell.training_windows,
-        snapshots=cell.snapshots,
-        protocol=_protocol(cell, first.model, first.activation),
-        ensembles=cell.ensembles,
-        equal_compute=cell.equal_compute,
-        metrics=own_metrics(cell.plugins),
-    )
-    return make_arm(cell, first, "trials", [(seed, PLAIN) for seed in cell.seeds], asked)
-
-
-def floor_of(cell: CharacterStudy, first: CharacterTrial) -> Arm[CharacterTrial]:
-    """The first seed plain, repeated, and with one weight moved by one unit in the last place."""
-    trials = [(cell.seed, change) for change in (PLAIN, REPEAT, NUDGE)]
-    return make_arm(cell, first, "floor", trials, _beside(cell, first, ()))
-
-
-def perturbed_of(cell: CharacterStudy, first: CharacterTrial) -> Arm[CharacterTrial]:
-    """Every seed plain, and changed in each way that is asked for."""
-    trials = [(seed, change) for seed in cell.seeds for change in (PLAIN, *cell.perturbations)]
-    return make_arm(cell, first, "perturbed", trials, _beside(cell, first, cell.snapshots if cell.follow else ()))
-
-
-def _beside(cell: CharacterStudy, first: CharacterTrial, snapshots: tuple[int, ...]) -> Measures:
-    """What is measured on trials that are compared with themselves changed."""
-    return Measures(
-        prediction_windows=cell.prediction_windows,
-        training_windows=cell.training_windows,
-        snapshots=snapshots,
-        protocol=first.defects + ((DOUBLED,) if DOUBLED in _protocol(cell, first.model, first.activation) else ()),
-        metrics=own_metrics(cell.plugins),
-    )
-
-
-def make_arm(
-    cell: CharacterStudy, first: CharacterTrial, kind: str, trials: list[tuple[int, str]], asked: Measures
-) -> Arm[CharacterTrial]:
-    """An arm of these seeds and changes; in an arm of changes every stream has the trial's seed."""
-    if kind in ("floor", "perturbed"):
-        first = first.model_copy(update={"varies": ALL, "fixed": 0})
-    extra = tuple(step for step in asked.snapshots if step % first.evaluate_every)
-    first = first.model_copy(update={"also": extra})
-    own = tuple(first.with_change(*each) for each in trials)
-    words = [word for word, usual in ((first.varies, ALL), (kind, "trials")) if word != usual]
-    name = "-".join([first.model, first.activation, *words])
-    config = config_of(first, kind, [trial.label for trial in own], asked)
-    return Arm(cell.study, kind, name, own, config, asked, cell.mark, cell.rule)
+def config_of(trial: CharacterTrial, kind: str, labels: list[str], asked: Measures) -> dict[str, Any]:
+    """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
+    blocks: dict[str, Any] = {name: list(getattr(asked, name)) for name in ("protocol", "ensembles", "equal_compute")}
+    blocks |= {"snapshots": list(asked.snapshots), "training_windows": asked.training_windows}
+    blocks |= {"metrics": dict(asked.metrics), "parts": dict(trial.parts)}
+    return {
+        **trial.told(ALWAYS, LATER),
+        "dataset": short_name(trial.dataset),
+        "prediction_windows": asked.prediction_windows,
+        "recipe": trial.told(RECIPE, RECIPE_LATER),
+        "kind": kind,
+        "trials": labels,
+        "model_size": without_vocabulary(SCALES[trial.scale]),
+        **{name: value for name, value in blocks.items() if value},
+    }

@@ -1,187 +1,219 @@
-"""Language models on characters: how a trial is trained, and what an arm's record measures."""
+"""A trial of a language model on characters: its settings, how it is trained, and what a record says of its data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
+from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
-from actlab.data.text import Corpus, is_file, load_text, shown
-from actlab.models import SCALES, LanguageModel, count_parameters
-from actlab.plugins import find_part
+from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
+from actlab.models import SCALES, LanguageModel, ModelConfig
+from actlab.models.layers import GATED_WIDTHS
+from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
 from actlab.study import defects
 from actlab.study.cache import checkpoint_of, snapshot_of
-from actlab.study.character_study import CharacterStudy, plan
-from actlab.study.character_trial import SHIFT, THREADS, CharacterTrial, load, recipe_of
-from actlab.study.optimizing import OF_CHARACTERS, optimizer_of
-from actlab.study.timing import pace
-from actlab.study.trial import Arm, LanguageTrial, Outcome, Results, Task
+from actlab.study.fields import (
+    ActivationName,
+    Decay,
+    ModelName,
+    NotNegative,
+    OptimizerName,
+    Positive,
+    ScaleName,
+    Share,
+    one_of,
+)
+from actlab.study.language_trial import LanguageTrial, as_tuple, weights, with_weights
+from actlab.study.measured_arm import MeasuredArm
+from actlab.study.plan import Number
+from actlab.study.trial import Arm, Outcome, Report, Results, Task
 from actlab.trainers import checkpoint, loop
 from actlab.trainers.determinism import perturb, shift
 from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
-__all__ = ["Study", "load", "plan"]
-PATH = "loop"
-Study = CharacterStudy
-Report = Callable[[int, float], None]
+ALL = "all"
+PLAIN, REPEAT, NUDGE, BFLOAT16, THREADS, SHIFT = "", "repeat", "nudge", "bfloat16", "threads", "shift-"
+"""Changes of a trial: nothing; the same once more; one weight moved by one unit in the last place (``nudge-100``: at a
+step); bfloat16 autocast; two threads; one weight moved by a share of its matrix's norm (``shift-1e-3``). Others name
+the stream that has another seed, or ``all``."""
+CHANGED = 1_000_000
+"""Added to the seed of a stream that a change names: no study has so many trials."""
+OF_CHARACTERS: dict[str, dict[str, Any]] = {"ecd": {"F0": 0.0}}
+"""Settings that depend on the losses that can be reached: the published F0 = 2 nats lies above those of characters."""
 
 
-def content(trial: CharacterTrial) -> str:
-    """The hash of its text."""
-    return load_text(trial.dataset, trial.text_sha256).sha256
+class CharacterTrial(LanguageTrial):
+    """Everything that a trial's result depends on, but for data, code and machine."""
 
+    kind: ClassVar[str] = "repro"
+    named_by: ClassVar[tuple[str, ...]] = ("model", "activation")
+    no_axis: ClassVar[tuple[str, ...]] = (*LanguageTrial.no_axis, "fixed", "defects", "also")
+    later: ClassVar[tuple[str, ...]] = ("optimizer", "betas")
+    train_share: Annotated[Number, Field(gt=0, lt=1)] = TRAIN_SHARE
+    """Share of the text before the validation text."""
+    train_fraction: Share = 1.0
+    """Share of the training text that is used, from its end."""
+    learning_rate: Positive = 1e-3
+    """Of the optimizer; `actlab list optimizers` shows the usual one of each."""
+    weight_decay: NotNegative = 0.01
+    """Of the optimizer."""
+    optimizer: OptimizerName = "adamw"
+    """What steps: one of the table, or one that a plug-in registers."""
+    schedule: Literal["constant", "linear", "cooldown", "cosine"] = "constant"
+    """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
+    cosine: 2% of warm-up, then to a tenth."""
+    average: Annotated[Decay | tuple[Decay, ...], BeforeValidator(as_tuple)] = 0.0
+    """Decay of a moving average of the weights, compared at the end as well, or several of them; 0: none."""
+    gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
+    """matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer."""
+    scale: ScaleName = "quick"
+    """Size of the model."""
+    model: ModelName = "charlm"
+    """The architecture."""
+    activation: ActivationName = "gelu"
+    """Of the feed-forward layers or where else the model has it (``actlab list models``)."""
+    varies: Literal["all", "init", "order", "dropout"] = "all"
+    """The one random stream that the seed feeds; the others have the seed ``fixed``. ``all``: it feeds every stream."""
+    fixed: int = 0
+    defects: tuple[str, ...] = ()
+    """Published mistakes of training that are on (``protocol`` of a study)."""
+    also: tuple[int, ...] = ()
+    """Steps at which it is evaluated beside every ``evaluate_every``: a snapshot there changes its history."""
 
-def tasks(trials: Sequence[CharacterTrial]) -> list[tuple[CharacterTrial, ...]]:
-    """Each alone."""
-    return [(trial,) for trial in trials]
+    @classmethod
+    def of_record(cls, record: store.Record, label: str) -> Self:  # noqa: D102
+        config, values = record["config"], cls.recorded_settings(record)
+        values["defects"] = tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING)
+        values["also"] = tuple(step for step in config.get("snapshots", ()) if step % values.get("evaluate_every", 30))
+        seed, _, change = label.partition("-")
+        return cls.model_construct(**values).with_change(int(seed), change)
 
+    def seed_of(self, stream: str) -> int:
+        """The seed that feeds the named stream."""
+        if self.change in (ALL, stream):
+            return self.seed + CHANGED
+        return self.seed if self.varies in (ALL, stream) else self.fixed
 
-def text_of(trial: CharacterTrial) -> tuple[Corpus, Windows]:
-    """(its text; the windows of its validation split, or of the named half of it, on which it is measured)."""
-    corpus = load_text(trial.dataset, trial.text_sha256).split_at(trial.train_share)
-    corpus = corpus.limited(trial.train_fraction).part(trial.validation)
-    text, block, some = corpus.validation, SCALES[trial.scale].block_size, trial.validation_windows
-    return corpus, spread(text, block, some) if some else cover(text, block)
+    @property
+    def nudged_at(self) -> int | None:
+        """The step before which one weight moves by one unit in the last place."""
+        name, _, step = self.change.partition("-")
+        return int(step or 0) if name == NUDGE else None
 
+    def with_change(self, seed: int, change: str = PLAIN) -> Self:
+        """The same for another seed and change. One stream at the seed of all others is no variation."""
+        alone = {"varies": ALL, "fixed": 0} if seed == self.fixed else {}
+        return self.model_copy(update={"seed": seed, "change": change, **alone})
 
-def compared_on(trial: CharacterTrial, count: int) -> Windows:
-    """The windows on which predictions are compared."""
-    return spread(text_of(trial)[0].validation, SCALES[trial.scale].block_size, count)
+    @property
+    def recipe(self) -> Recipe:
+        """How it is trained."""
+        recipe = self.recipe_as(Recipe)
+        return replace(recipe, dtype=BFLOAT16) if self.change == BFLOAT16 else recipe
 
+    @property
+    def text(self) -> Corpus:
+        """Its text, with the part of the validation split that it is measured on."""
+        corpus = load_text(self.dataset, self.text_sha256).split_at(self.train_share)
+        return corpus.limited(self.train_fraction).part(self.validation)
 
-def network(trial: CharacterTrial, vocab_size: int = 0) -> LanguageModel:
-    """Its model before training: where names become objects. ``vocab_size``: of its text, where that need not be
-    here."""
-    own = dict(trial.parts)
-    activation = find_part("activation", trial.activation, own.get("activation", ""))
-    factory = find_part("model", trial.model, own.get("model", "")).factory
-    if trial.defects:
-        factory = partial(defects.network, trial.defects, factory)
-    config = trial.model_config_of(vocab_size or load_text(trial.dataset, trial.text_sha256).vocab_size)
-    model: LanguageModel = factory(config, activation, trial.gated_width)
-    model.initialise(init_streams(trial.seed_of("init")))
-    if trial.nudged_at == 0:
-        perturb(model)
-    if trial.change.startswith(SHIFT):
-        shift(model, float(trial.change.removeprefix(SHIFT)), trial.seed)
-    return model
+    @property
+    def content(self) -> str:  # noqa: D102
+        return load_text(self.dataset, self.text_sha256).sha256
 
+    def validation_set(self) -> Windows:  # noqa: D102
+        text, block, some = self.text.validation, SCALES[self.scale].block_size, self.validation_windows
+        return spread(text, block, some) if some else cover(text, block)
 
-def weights(model: nn.Module) -> dict[str, Tensor]:
-    """A model's state under the names that a trial's file has for it."""
-    return {f"weights/{name}": value for name, value in model.state_dict().items()}
+    def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
+        return spread(self.text.validation, SCALES[self.scale].block_size, prediction_windows)
 
+    def data(self, prediction_windows: int = 0) -> dict[str, Any]:  # noqa: D102
+        corpus = self.text
+        found: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
+        found["validation_positions"] = self.validation_set().positions
+        if prediction_windows:
+            frozen = self.compared_on(prediction_windows)
+            found |= {"prediction_positions": frozen.positions, "evaluation_sha256": frozen.sha256}
+        return found | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
 
-def trained(trial: CharacterTrial, tensors: Mapping[str, Tensor], start: str = "weights/") -> LanguageModel:
-    """A trial's model in evaluation mode, with the weights among these tensors."""
-    return with_weights(network(trial), tensors, start)
+    def model_config_of(self, vocab_size: int) -> ModelConfig:
+        """The size that the scale's name stands for, over a text's own vocabulary."""
+        return replace(SCALES[self.scale], vocab_size=vocab_size)
 
+    @property
+    def vocabulary(self) -> Vocabulary:  # noqa: D102
+        return load_text(self.dataset, self.text_sha256)
 
-def with_weights(model: LanguageModel, tensors: Mapping[str, Tensor], start: str = "weights/") -> LanguageModel:
-    """A model in evaluation mode, with the weights among these tensors."""
-    model.load_state_dict({name.removeprefix(start): t for name, t in tensors.items() if name.startswith(start)})
-    return model.eval()
+    def fresh(self, vocab_size: int = 0) -> LanguageModel:  # noqa: D102
+        factory = self.part("model", self.model).factory
+        if self.defects:
+            factory = partial(defects.network, self.defects, factory)
+        config = self.model_config_of(vocab_size or load_text(self.dataset, self.text_sha256).vocab_size)
+        model: LanguageModel = factory(config, self.part("activation", self.activation), self.gated_width)
+        model.initialise(init_streams(self.seed_of("init")))
+        if self.nudged_at == 0:
+            perturb(model)
+        if self.change.startswith(SHIFT):
+            shift(model, float(self.change.removeprefix(SHIFT)), self.seed)
+        return model
 
+    def trained(self, tensors: Mapping[str, Tensor], start: str = "weights/") -> LanguageModel:
+        """Its model in evaluation mode, with the weights among these tensors."""
+        return with_weights(self.fresh(), tensors, start)
 
-def averaged(net: nn.Module) -> nn.Module:
-    """The model inside a moving average of its weights."""
-    return net.get_submodule("module")
+    @classmethod
+    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
+        """One trial: its results; its weights and those of its moving averages, with the predictions of each on the
+        frozen windows that are asked for. Snapshots are written beside ``place``."""
+        trial, asked = task.first, task.measures
+        validation, frozen = trial.validation_set(), trial.compared_on(asked.prediction_windows or 1)
+        model, recipe, nudged = trial.fresh().to(trial.device), trial.recipe, trial.nudged_at
+        predictions = f"predictions/{asked.prediction_windows}"
+        settings = {"lr": trial.learning_rate, "weight_decay": trial.weight_decay, "betas": trial.betas}
+        settings |= OF_CHARACTERS.get(trial.optimizer, {})
+        if trial.change == THREADS:
+            torch.set_num_threads(2)  # the next trial sets it back
 
+        def evaluated(iteration: int, net: nn.Module) -> None:
+            if place is not None and iteration in asked.snapshots:
+                held = {predictions: predict(net, frozen, recipe), **weights(net)}
+                checkpoint.write_tensors(snapshot_of(place, iteration), held, {"iteration": iteration})
+            if iteration and iteration == nudged:
+                perturb(net)
 
-def results_of(trial: LanguageTrial, model: nn.Module, done: loop.Trial) -> Results:
-    """What every trained language model leaves."""
-    return {
-        "label": trial.label,
-        "seed": trial.seed,
-        "n_parameters": count_parameters(model),
-        "status": done.status,
-        "final": done.final,
-        "history": done.progress.history,
-        "started": done.progress.started,
-        "seconds": done.progress.seconds,
-        "weights_sha256": done.weights_sha256,
-    }
-
-
-def train(task: Task[CharacterTrial], place: Path | None, report: Report | None) -> list[Outcome]:
-    """One trial: its results; its weights and those of its moving averages, with the predictions of each on the frozen
-    windows that are asked for. Snapshots are written beside ``place``."""
-    trial, asked = task.first, task.measures
-    corpus, validation = text_of(trial)
-    frozen = compared_on(trial, asked.prediction_windows or 1)
-    model, recipe, nudged = network(trial).to(trial.device), recipe_of(trial), trial.nudged_at
-    predictions = f"predictions/{asked.prediction_windows}"
-    settings = {"lr": trial.learning_rate, "weight_decay": trial.weight_decay, "betas": trial.betas}
-    settings |= OF_CHARACTERS.get(trial.optimizer, {})
-    if trial.change == THREADS:
-        torch.set_num_threads(2)  # the next trial sets it back
-
-    def evaluated(iteration: int, net: nn.Module) -> None:
-        if place is not None and iteration in asked.snapshots:
-            held = {predictions: predict(net, frozen, recipe), **weights(net)}
-            checkpoint.write_tensors(snapshot_of(place, iteration), held, {"iteration": iteration})
-        if iteration and iteration == nudged:
-            perturb(net)
-
-    done = loop.train(
-        model,
-        corpus.train,
-        validation,
-        frozen,
-        recipe,
-        trial.seed_of("order"),
-        optimizer=optimizer_of(trial.optimizer, trial.parts, model, trial.seed_of("optimizer"), settings),
-        dropout_seed=trial.seed_of("dropout"),
-        also=(*trial.also, *([nudged] if nudged else ())),
-        saved_at=checkpoint_of(place) if place else None,
-        on_progress=report,
-        on_evaluation=evaluated,
-    )
-    results = {**results_of(trial, model, done), "variant": trial.change, "best": done.best}
-    tensors = {predictions: done.probabilities, **weights(model)}
-    if averages := dict(zip(map(str, recipe.decays), done.averages, strict=True)):
-        results["average"] = recipe.single({d: evaluate(net, validation, recipe) for d, net in averages.items()})
-        tensors |= {f"average/{d}/{predictions}": predict(net, frozen, recipe) for d, net in averages.items()}
+        done = loop.train(
+            model,
+            trial.text.train,
+            validation,
+            frozen,
+            recipe,
+            trial.seed_of("order"),
+            optimizer=trial.optimizer_for(model, trial.optimizer, trial.seed_of("optimizer"), settings),
+            dropout_seed=trial.seed_of("dropout"),
+            also=(*trial.also, *([nudged] if nudged else ())),
+            saved_at=checkpoint_of(place) if place else None,
+            on_progress=report,
+            on_evaluation=evaluated,
+        )
+        results = {**trial.left(model, done), "variant": trial.change, "best": done.best}
+        tensors = {predictions: done.probabilities, **weights(model)}
+        if averages := dict(zip(map(str, recipe.decays), done.averages, strict=True)):
+            results["average"] = recipe.single({d: evaluate(net, validation, recipe) for d, net in averages.items()})
         for decay, net in averages.items():
-            tensors |= {f"average/{decay}/{name}": value for name, value in weights(averaged(net)).items()}
-    return [(results, tensors)]
+            own = weights(net.get_submodule("module"))  # the model inside the average
+            tensors[f"average/{decay}/{predictions}"] = predict(net, frozen, recipe)
+            tensors |= {f"average/{decay}/{name}": value for name, value in own.items()}
+        return [(results, tensors)]
 
-
-def seconds(task: Task[CharacterTrial]) -> float:
-    """What it takes here, by a few steps that are timed now."""
-    trial, asked = task.first, task.measures
-    step, window = pace(trial, train)
-    last, every = trial.iterations, trial.evaluate_every
-    evaluations = len({*range(0, last, every), last, *trial.also})
-    compared = asked.prediction_windows * (1 + len(asked.snapshots))
-    return step * last + window * (evaluations * len(text_of(trial)[1].inputs) + compared)
-
-
-def data(trial: CharacterTrial, prediction_windows: int = 0) -> dict[str, Any]:
-    """What a record says of its text and windows."""
-    corpus, validation = text_of(trial)
-    found: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
-    found["validation_positions"] = validation.positions
-    if prediction_windows:
-        frozen = compared_on(trial, prediction_windows)
-        found |= {"prediction_positions": frozen.positions, "evaluation_sha256": frozen.sha256}
-    return found | ({"path": shown(trial.dataset)} if is_file(trial.dataset) else {})
-
-
-def measure(arm: Arm[CharacterTrial], results: list[Results]) -> store.Record:
-    """The arm's own part of its record (``measured_arm``)."""
-    from actlab.study.measured_arm import MeasuredArm  # it needs this file
-
-    return MeasuredArm(arm, results).record()
-
-
-def prepare(study: CharacterStudy, missing: Sequence[Arm[CharacterTrial]]) -> str:
-    """What is checked and made before anything is trained (``before_training``)."""
-    from actlab.study.before_training import prepared  # it needs this file
-
-    return prepared(study, missing)
+    @classmethod
+    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:  # noqa: D102
+        return MeasuredArm(arm, results).record()

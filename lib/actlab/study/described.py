@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
 from actlab.study.fields import OneOf
-from actlab.study.kinds import KINDS, kind_named
+from actlab.study.kinds import KINDS, study_of
 from actlab.study.study import Study
 
 NAMES = {"repro": "characters", "mnist": "images", "ablation": "tokens", "twins": "twins"}
@@ -41,7 +41,7 @@ def fields() -> list[Described]:
     """All of them, by name, then by kind."""
     found: dict[Described, list[str]] = {}
     for kind in KINDS:
-        for one in of_kind(kind_named(kind).Study):
+        for one in of_kind(study_of(kind)):
             found.setdefault(one, []).append(NAMES[kind])
     rows = [replace(one, kinds=tuple(kinds)) for one, kinds in found.items()]
     return sorted(rows, key=lambda one: (one.name, one.kinds))

@@ -3,31 +3,28 @@ read back. All networks, widths and learning rates of a batch size and of up to 
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field
 from torch import Tensor
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
-from actlab.errors import LIMITS, BadInput
-from actlab.models import LanguageModel
+from actlab.errors import LIMITS
 from actlab.models.ffn import FFN, count, networks
-from actlab.plugins import find_part, parts_of
+from actlab.plugins import parts_of
 from actlab.records import store
 from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of, ours
 from actlab.study.measure import mean
 from actlab.study.study import Study as AnyStudy
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Outcome, Results, Task, Trial
+from actlab.study.trial import Arm, Outcome, Report, Results, Task, Trial
 from actlab.trainers import stacked
 from actlab.trainers.seeds import generator, init_streams
-from actlab.trainers.windows import Windows
 
-PATH = "stacked"
 SEEDS = 5
 """Most seeds of a program: more share the cost of calling an operation, fewer leave work for other processes."""
 TIMED = 16
@@ -39,6 +36,7 @@ class ImageTrial(Trial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
     kind: ClassVar[str] = "mnist"
+    path: ClassVar[str] = "stacked"
     named_by: ClassVar[tuple[str, ...]] = ("network", "hidden", "learning_rate", "batch_size")
     dataset: Annotated[str, one_of("dataset", IMAGES)] = "digits"
     """The images; digits need no download."""
@@ -68,65 +66,84 @@ class ImageTrial(Trial):
         features = load_images(self.dataset, self.protocol).features
         return self.activation, networks()[self.network].width(features, self.hidden, CLASSES)
 
+    @classmethod
+    def of_record(cls, record: store.Record, label: str) -> Self:  # noqa: D102
+        config = record["config"]
+        values = {name: value for name, value in config.items() if name in cls.model_fields}
+        values |= {"parts": tuple(sorted(config.get("parts", {}).items())), "seed": int(label)}
+        return cls.model_construct(**values)
 
-@with_axes(
-    network=("relu", "geglu_equal_width", "geglu_equal_parameters"),
-    hidden=(2, 4, 8, 16),
-    learning_rate=(1e-1, 1e-2, 1e-3, 1e-4),
-    batch_size=(8, 64),
-)
-class ImageStudy(AnyStudy):
-    """One sweep: every network x hidden x learning rate x batch size x epochs, ``trials`` seeds each."""
+    @property
+    def content(self) -> str:  # noqa: D102
+        return _content(self.dataset, self.protocol)
 
-    kind: ClassVar[str] = "mnist"
-    trial: ClassVar[type[ImageTrial]] = ImageTrial
-    study: StudyName = "mnist-quick"
-    """Folder of the records below results/."""
-    trials: Trials = 10
-    """Independently seeded training runs of each arm; more than recorded: the study grows."""
+    def data(self, prediction_windows: int = 0) -> dict[str, Any]:  # noqa: D102
+        return _about(self.dataset, self.protocol)
 
+    @classmethod
+    def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
+        """Programs: the trials of one batch size and length and of up to ``SEEDS`` seeds. The longest comes first."""
+        seeds = sorted({trial.seed for trial in trials})
+        programs: dict[tuple[Any, ...], list[Self]] = {}
+        for trial in trials:
+            block = seeds.index(trial.seed) // SEEDS
+            alike = (trial.epochs, trial.batch_size, trial.dataset, trial.protocol, block)
+            programs.setdefault(alike, []).append(trial)
+        longest_first = sorted(programs.items(), key=lambda each: (-each[0][0], *each[0][1:]))
+        return [tuple(group) for _, group in longest_first]
 
-Study = ImageStudy
+    @classmethod
+    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
+        """It lasts seconds, so it leaves no checkpoint, and no weights. Losses in nats, accuracies in %, seconds per
+        trial (the program's, shared evenly)."""
+        first = task.first
+        images = load_images(first.dataset, first.protocol)
+        stack = stack_of(task.trials)
+        seeds, rates, shapes = _levels(task.trials)
+        orders = [generator(seed, "order") for seed in seeds]
+        since = time.perf_counter()
+        losses = stacked.train(stack, images.train.pixels, images.train.labels, first.batch_size, first.epochs, orders)
+        spent = (time.perf_counter() - since) / losses.numel()
+        found: dict[str, Tensor] = {"train_loss": losses}
+        for name, part in (("val", images.validation), ("test", images.test)):
+            measures = stacked.evaluate(stack, part.pixels, part.labels)
+            found |= {f"{name}_{what}": values for what, values in measures.items()}
+        outcomes: list[Outcome] = []
+        for trial in task.trials:
+            at = seeds.index(trial.seed), rates.index(trial.learning_rate), shapes.index(trial.shape)
+            own = {name: values[at].item() for name, values in found.items()}
+            outcomes.append(({"label": trial.label, "seed": trial.seed, **_results(own), "seconds": spent}, {}))
+        return outcomes
 
+    @classmethod
+    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:
+        """Means are over the trials that are done."""
+        first = arm.trials[0]
+        features, (activation, width) = first.data()["features"], first.shape
+        done = [trial for trial in results if trial["status"] == "done"]
+        return {
+            "model_name": "ffn",
+            "activation": activation,
+            "network": first.network,
+            "width": width,
+            "n_parameters": count(features, width, CLASSES, ACTIVATIONS[activation].gated),
+            **{f"avg_{name}": mean(trial[name] for trial in done) for name in MEANS},
+            "collapsed": sum(trial.get("collapsed", False) for trial in results),
+            "trials": results,
+        }
 
-def plan(study: ImageStudy) -> list[Arm[ImageTrial]]:
-    """The arms of a sweep, epochs slowest, network fastest."""
-    parts = {name: parts_of(activation=networks()[name].activation) for name in study.levels("network")}
-    arms = []
-    for point in study.points():
-        own = parts[point["network"]]
-        trials = tuple(ImageTrial.model_construct(**point, parts=own, seed=seed) for seed in study.seeds)
-        first = trials[0]
-        epochs = "" if first.epochs == 1 else f"-e{first.epochs}"
-        name = f"{first.network}-h{first.hidden}-lr{first.learning_rate:g}-b{first.batch_size}{epochs}"
-        config = point | ({"parts": dict(own)} if own else {})
-        config |= {"seeds": [*study.seeds], "optimizer": "adam", "init": "published"}
-        arms.append(Arm(study.study, "mnist", name, trials, config))
-    return arms
-
-
-def load(record: store.Record, label: str) -> ImageTrial:
-    """A recorded trial; its activation need not be here."""
-    config = record["config"]
-    values = {name: value for name, value in config.items() if name in ImageTrial.model_fields}
-    values |= {"parts": tuple(sorted(config.get("parts", {}).items())), "seed": int(label)}
-    return ImageTrial.model_construct(**values)
-
-
-def prepare(study: ImageStudy, missing: Sequence[Arm[ImageTrial]]) -> str:
-    """Nothing."""
-    return ""
-
-
-def tasks(trials: Sequence[ImageTrial]) -> list[tuple[ImageTrial, ...]]:
-    """Programs: the trials of one batch size and length and of up to ``SEEDS`` seeds. The longest comes first."""
-    seeds = sorted({trial.seed for trial in trials})
-    programs: dict[tuple[Any, ...], list[ImageTrial]] = {}
-    for trial in trials:
-        block = seeds.index(trial.seed) // SEEDS
-        programs.setdefault((trial.epochs, trial.batch_size, trial.dataset, trial.protocol, block), []).append(trial)
-    longest_first = sorted(programs.items(), key=lambda each: (-each[0][0], *each[0][1:]))
-    return [tuple(group) for _, group in longest_first]
+    @classmethod
+    def seconds(cls, task: Task[Self]) -> float:
+        """Of a program, by a few of its batches."""
+        first = task.first
+        images, stack = load_images(first.dataset, first.protocol), stack_of(task.trials)
+        orders = [generator(seed, "order") for seed in _levels(task.trials)[0]]
+        few = slice(TIMED * first.batch_size)
+        for _ in range(2):  # the first prepares
+            since = time.perf_counter()
+            stacked.train(stack, images.train.pixels[few], images.train.labels[few], first.batch_size, 1, orders)
+        step = (time.perf_counter() - since) / TIMED
+        return step * math.ceil(len(images.train) / first.batch_size) * first.epochs
 
 
 @lru_cache(maxsize=2)
@@ -137,27 +154,17 @@ def _about(dataset: str, protocol: str) -> dict[str, Any]:
     return {"name": dataset, "protocol": protocol, "features": images.features, **sizes}
 
 
-def data(trial: ImageTrial, prediction_windows: int = 0) -> dict[str, Any]:
-    """Name, sizes and hashes of a data set's parts."""
-    return _about(trial.dataset, trial.protocol)
-
-
 @lru_cache(maxsize=2)
 def _content(dataset: str, protocol: str) -> str:
     return store.digest(_about(dataset, protocol))
-
-
-def content(trial: ImageTrial) -> str:
-    """The hash of its images."""
-    return _content(trial.dataset, trial.protocol)
 
 
 def stack_of(trials: Sequence[ImageTrial]) -> stacked.Stack:
     """The freshly initialised networks of a program: every shape at every learning rate and seed of these trials."""
     first = trials[0]
     features = load_images(first.dataset, first.protocol).features
-    planned = {trial.activation: dict(trial.parts).get("activation", "") for trial in trials}
-    activations = {name: find_part("activation", name, sha256) for name, sha256 in planned.items()}
+    with_it = {trial.activation: trial for trial in trials}
+    activations = {name: trial.part("activation", name) for name, trial in with_it.items()}
     seeds, rates, shapes = _levels(trials)
 
     def fresh(activation: str, width: int, seed: int) -> FFN:
@@ -175,29 +182,6 @@ def _levels(trials: Sequence[ImageTrial]) -> tuple[list[int], list[float], list[
     return seeds, rates, list(dict.fromkeys(trial.shape for trial in trials))
 
 
-def train(task: Task[ImageTrial], place: Path | None, report: Callable[[int, float], None] | None) -> list[Outcome]:
-    """It lasts seconds, so it leaves no checkpoint, and no weights. Losses in nats, accuracies in %, seconds per trial
-    (the program's, shared evenly)."""
-    first = task.first
-    images = load_images(first.dataset, first.protocol)
-    stack = stack_of(task.trials)
-    seeds, rates, shapes = _levels(task.trials)
-    orders = [generator(seed, "order") for seed in seeds]
-    since = time.perf_counter()
-    losses = stacked.train(stack, images.train.pixels, images.train.labels, first.batch_size, first.epochs, orders)
-    spent = (time.perf_counter() - since) / losses.numel()
-    found: dict[str, Tensor] = {"train_loss": losses}
-    for name, part in (("val", images.validation), ("test", images.test)):
-        measures = stacked.evaluate(stack, part.pixels, part.labels)
-        found |= {f"{name}_{what}": values for what, values in measures.items()}
-    outcomes: list[Outcome] = []
-    for trial in task.trials:
-        at = seeds.index(trial.seed), rates.index(trial.learning_rate), shapes.index(trial.shape)
-        own = {name: values[at].item() for name, values in found.items()}
-        outcomes.append(({"label": trial.label, "seed": trial.seed, **_results(own), "seconds": spent}, {}))
-    return outcomes
-
-
 def _results(values: dict[str, float]) -> Results:
     """One trial's numbers. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class for
     every validation image."""
@@ -207,41 +191,36 @@ def _results(values: dict[str, float]) -> Results:
     return {"status": status, "collapsed": values["val_largest_class_share"] == 1.0, **values}
 
 
-def measure(arm: Arm[ImageTrial], results: list[Results]) -> store.Record:
-    """The arm's own part of its record. Means are over the trials that are done."""
-    first = arm.trials[0]
-    features, (activation, width) = data(first)["features"], first.shape
-    done = [trial for trial in results if trial["status"] == "done"]
-    return {
-        "model_name": "ffn",
-        "activation": activation,
-        "network": first.network,
-        "width": width,
-        "n_parameters": count(features, width, CLASSES, ACTIVATIONS[activation].gated),
-        **{f"avg_{name}": mean(trial[name] for trial in done) for name in MEANS},
-        "collapsed": sum(trial.get("collapsed", False) for trial in results),
-        "trials": results,
-    }
+@with_axes(
+    network=("relu", "geglu_equal_width", "geglu_equal_parameters"),
+    hidden=(2, 4, 8, 16),
+    learning_rate=(1e-1, 1e-2, 1e-3, 1e-4),
+    batch_size=(8, 64),
+)
+class ImageStudy(AnyStudy):
+    """One sweep: every network x hidden x learning rate x batch size x epochs, ``trials`` seeds each."""
+
+    kind: ClassVar[str] = "mnist"
+    trial: ClassVar[type[ImageTrial]] = ImageTrial
+    study: StudyName = "mnist-quick"
+    """Folder of the records below results/."""
+    trials: Trials = 10
+    """Independently seeded training runs of each arm; more than recorded: the study grows."""
+
+    def arms(self) -> list[Arm[Trial]]:
+        """Epochs slowest, network fastest."""
+        parts = {name: parts_of(activation=networks()[name].activation) for name in self.levels("network")}
+        arms: list[Arm[Trial]] = []
+        for point in self.points():
+            own = parts[point["network"]]
+            trials = tuple(ImageTrial.model_construct(**point, parts=own, seed=seed) for seed in self.seeds)
+            first = trials[0]
+            epochs = "" if first.epochs == 1 else f"-e{first.epochs}"
+            name = f"{first.network}-h{first.hidden}-lr{first.learning_rate:g}-b{first.batch_size}{epochs}"
+            config = point | ({"parts": dict(own)} if own else {})
+            config |= {"seeds": [*self.seeds], "optimizer": "adam", "init": "published"}
+            arms.append(Arm(self.study, "mnist", name, trials, config))
+        return arms
 
 
-def network(trial: ImageTrial) -> LanguageModel:
-    """None: a program keeps no weights."""
-    raise BadInput(f"{trial.name}: image classifiers keep no weights")
-
-
-def compared_on(trial: ImageTrial, prediction_windows: int = 0) -> Windows:
-    """None: a program keeps no weights."""
-    raise BadInput(f"{trial.name}: image classifiers keep no weights")
-
-
-def seconds(task: Task[ImageTrial]) -> float:
-    """What a program takes here, by a few batches that are timed now."""
-    first = task.first
-    images, stack = load_images(first.dataset, first.protocol), stack_of(task.trials)
-    orders = [generator(seed, "order") for seed in _levels(task.trials)[0]]
-    few = slice(TIMED * first.batch_size)
-    for _ in range(2):  # the first prepares
-        since = time.perf_counter()
-        stacked.train(stack, images.train.pixels[few], images.train.labels[few], first.batch_size, 1, orders)
-    step = (time.perf_counter() - since) / TIMED
-    return step * math.ceil(len(images.train) / first.batch_size) * first.epochs
+Study = ImageStudy

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from torch import Tensor
 
-from actlab.data.text import load_text
 from actlab.data.vocabulary import KNOWN
 from actlab.errors import BadInput, DataError, RecordError
 from actlab.models import LanguageModel
@@ -17,14 +16,12 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.plugins import find_part
 from actlab.records import store
 from actlab.records.find import find
-from actlab.study import provenance, tokens
-from actlab.study.cache import Report, place_of, run_task, tensors_of
-from actlab.study.character_trial import CharacterTrial
-from actlab.study.characters import with_weights
-from actlab.study.kinds import check_trains, kind_of, load
-from actlab.study.progress import Training, Watch, why
-from actlab.study.record import seconds_of
-from actlab.study.trial import Measures, Results, Task, Trial
+from actlab.study import provenance
+from actlab.study.cache import place_of, run_task, tensors_of
+from actlab.study.kinds import check_trains, load
+from actlab.study.language_trial import with_weights
+from actlab.study.progress import Training, Watch, seconds_of, why
+from actlab.study.trial import Measures, Report, Results, Task, Trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.setup import missing_device
@@ -110,7 +107,7 @@ class RecordedTrial:
     def check_data(self) -> None:
         """``RecordError`` where the record was made on other data than is here."""
         data = self.record["provenance"]["data"]
-        for name, value in kind_of(self.trial).data(self.trial, self.windows).items():
+        for name, value in self.trial.data(self.windows).items():
             if name in HASHES and data.get(name) != value:
                 raise RecordError(
                     f"{self.id} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
@@ -218,14 +215,12 @@ def vocabulary_of(trial: RecordedTrial) -> Vocabulary | None:
     if sha256 in KNOWN:
         return KNOWN[sha256]
     trial.check_data()
-    if isinstance(trial.trial, CharacterTrial):
-        return load_text(trial.trial.dataset)
-    return tokens.shards_of(trial.trial).vocabulary if isinstance(trial.trial, tokens.TokenTrial) else None
+    return trial.trial.vocabulary
 
 
 def model_of(trial: Trial, tensors: Mapping[str, Tensor], vocab_size: int = 0) -> LanguageModel:
-    """A trial's model in evaluation mode, with the weights among these tensors; ``vocab_size``: as of ``network``."""
-    return with_weights(kind_of(trial).network(trial, vocab_size), tensors)
+    """A trial's model in evaluation mode, with the weights among these tensors; ``vocab_size``: as of ``fresh``."""
+    return with_weights(trial.fresh(vocab_size), tensors)
 
 
 WAY_OUT = "--anyway (load_model(..., anyway=True)) does so and marks the result"

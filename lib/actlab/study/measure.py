@@ -1,5 +1,4 @@
-"""What a record of language models measures on its trained trials: pairs, snapshots, ensembles, averaged weights,
-defects, single batches. Trains nothing."""
+"""What a record of language models measures on its trained trials: means, pairs and ensembles. Trains nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -10,16 +9,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from actlab import metrics
-from actlab.models import LanguageModel
 from actlab.study.trial import Results
-from actlab.trainers.evaluation import exact, logits_of
-from actlab.trainers.recipes import BaseRecipe
-from actlab.trainers.windows import Windows, spread
 
-BATCH_TOKENS = 4096
-"""Tokens of one published validation batch: 8 x 512, side by side in the text."""
-SPANS = 128
-"""Batches that are measured; the published runs saw 122, one an evaluation."""
 Predictions = Mapping[str, Tensor]
 """Label of a trial -> its probabilities (N, V) on the frozen windows."""
 
@@ -70,19 +61,3 @@ def ensemble_losses(predictions: Predictions, size: int, targets: Tensor) -> lis
 
 def _average(predictions: Predictions, labels: Sequence[str]) -> Tensor:
     return torch.stack([predictions[label] for label in labels]).mean(dim=0)
-
-
-def batch_losses(model: LanguageModel, tokens: Tensor, recipe: BaseRecipe) -> Results:
-    """What single validation batches, as published, would say of a trained model of the ablation.
-
-    ``batch_losses``: nats a token, of up to ``SPANS`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``; all
-    that there are, if fewer) spread evenly over the validation split ``tokens`` (n,).
-    """
-    block_size = model.config.block_size
-    batch_tokens = min(BATCH_TOKENS, len(tokens) - 1) // block_size * block_size
-    whole = spread(tokens, max(batch_tokens, block_size), SPANS)  # a split shorter than a window is an error there
-    windows = Windows(*(part.reshape(-1, block_size) for part in (whole.inputs, whole.targets)))
-    pairs = logits_of(model, windows, recipe)
-    losses = torch.cat([F.cross_entropy(logits, targets, reduction="none") for logits, targets in pairs])
-    means = exact(losses.view(-1, batch_tokens)).mean(dim=1)
-    return {"batch_tokens": batch_tokens, "batch_losses": [round(value, 6) for value in means.tolist()]}

@@ -9,7 +9,6 @@ from torch import Tensor
 from actlab import metrics
 from actlab.records import store
 from actlab.records.blocks import blocks_of
-from actlab.study.kinds import kind_of
 from actlab.study.load_model import RecordedTrial
 from actlab.study.measure import ensembles
 from actlab.study.trial import Results
@@ -60,7 +59,7 @@ def _pairs(trial: RecordedTrial, kept: Kept) -> Iterator[tuple[str, bool]]:
             continue
         (label,) = {*pair["between"]} - {trial.label}
         first, second = (kept[each][_predictions(trial)].to(own.place) for each in pair["between"])
-        targets = kind_of(own).compared_on(own, trial.windows).targets.flatten().to(own.place)
+        targets = own.compared_on(trial.windows).targets.flatten().to(own.place)
         yield label, _equal(pair, metrics.compare(first, second, targets))
 
 

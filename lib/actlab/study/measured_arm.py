@@ -1,9 +1,11 @@
 """What the record of an arm of character models holds: its trained trials, compared with each other at their end and
 along the way, averaged, put together, and read as published."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from torch import Tensor, nn
 
@@ -12,32 +14,41 @@ from actlab.models import LanguageModel
 from actlab.plugins import said_of
 from actlab.records import store
 from actlab.records.defect_names import BATCHES
-from actlab.study import characters, defects
+from actlab.study import defects
 from actlab.study.cache import tensors_of
-from actlab.study.character_trial import PLAIN, CharacterTrial, recipe_of
 from actlab.study.measure import Predictions, ensemble_losses, ensembles, mean, row_pairs
 from actlab.study.trial import Arm, Results
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import spread
 
+if TYPE_CHECKING:
+    from actlab.study.characters import CharacterTrial
+
+C = TypeVar("C", bound="CharacterTrial")
+
 
 @dataclass(frozen=True)
-class MeasuredArm:
+class MeasuredArm(Generic[C]):
     """An arm whose trials have all ended, with what they left in the cache."""
 
-    arm: Arm[CharacterTrial]
+    arm: Arm[C]
     results: list[Results]
     """Of its trials, in their order."""
 
     @property
-    def first(self) -> CharacterTrial:
+    def first(self) -> C:
         """It stands for the settings that all share."""
         return self.arm.trials[0]
 
     @property
-    def done(self) -> list[CharacterTrial]:
+    def done(self) -> list[C]:
         """The trials that ended well."""
         return [trial for trial, r in zip(self.arm.trials, self.results, strict=True) if r["status"] == "done"]
+
+    @property
+    def left(self) -> list[Results]:
+        """What these left."""
+        return [results for results in self.results if results["status"] == "done"]
 
     @property
     def device(self) -> str:
@@ -47,19 +58,24 @@ class MeasuredArm:
     @property
     def targets(self) -> Tensor:
         """(N,) the characters that come, on the frozen windows."""
-        frozen = characters.compared_on(self.first, self.arm.measures.prediction_windows)
+        frozen = self.first.compared_on(self.arm.measures.prediction_windows)
         return frozen.targets.flatten().to(self.device)
+
+    @property
+    def own(self) -> dict[str, str]:
+        """A user's own metrics: name -> sha256."""
+        return dict(self.arm.measures.metrics)
 
     @property
     def couples(self) -> list[tuple[str, str]]:
         """Every pair of trials; where an arm has changed ones, those of one seed, plain and changed."""
         every = self.arm.kind == "trials"
-        pairs = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and a.change == PLAIN)]
+        pairs = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and not a.change)]
         return [(a.label, b.label) for a, b in pairs]
 
     def models(self, iteration: int | None = None) -> dict[str, LanguageModel]:
         """Label -> model, on its device, at the end or at a snapshot."""
-        nets = {trial: characters.trained(trial, tensors_of(trial, iteration)) for trial in self.done}
+        nets = {trial: trial.trained(tensors_of(trial, iteration)) for trial in self.done}
         return {trial.label: net.to(trial.device) for trial, net in nets.items()}
 
     def predictions(self, iteration: int | None = None, decay: str = "") -> Predictions:
@@ -70,39 +86,35 @@ class MeasuredArm:
             tensors = tensors_of(trial, iteration)
             kept = tensors.get(f"{start}predictions/{count}")
             if kept is None:  # kept for a study with other windows: its weights are here
-                net = characters.trained(trial, tensors, f"{start}weights/").to(trial.device)
-                kept = predict(net, characters.compared_on(trial, count), recipe_of(trial))
+                net = trial.trained(tensors, f"{start}weights/").to(trial.device)
+                kept = predict(net, trial.compared_on(count), trial.recipe)
             found[trial.label] = kept.to(self.device)
         return found
 
     def trials(self) -> list[Results]:
         """What the record says of each trial; with its evaluation on training windows, where these are asked for."""
         count = self.arm.measures.training_windows
-        if not count:
-            return self.results
-        corpus, _ = characters.text_of(self.first)
-        models = self.models()
-        windows = spread(corpus.train, next(iter(models.values())).config.block_size, count) if models else None
+        models = self.models() if count else {}
         found = []
         for trial, results in zip(self.arm.trials, self.results, strict=True):
-            if windows is not None and trial.label in models:
-                training = evaluate(models[trial.label], windows, recipe_of(trial))
-                results = {**results, "training": training}
+            if (net := models.get(trial.label)) is not None:
+                windows = spread(trial.text.train, net.config.block_size, count)
+                results = {**results, "training": evaluate(net, windows, trial.recipe)}
             found.append(results)
         return found
 
     def pairs(self) -> list[Results]:
         """All metrics of every couple, at the end."""
-        predictions, targets, own = self.predictions(), self.targets, dict(self.arm.measures.metrics)
+        predictions, targets = self.predictions(), self.targets
         pairs = [
-            {"between": [a, b], **metrics.compare(predictions[a], predictions[b], targets, own)}
+            {"between": [a, b], **metrics.compare(predictions[a], predictions[b], targets, self.own)}
             for a, b in self.couples
         ]
         return self._with_distances(pairs)
 
     def _with_distances(self, pairs: list[Results], iteration: int | None = None) -> list[Results]:
         """Where trials are compared with themselves changed: also the L2 norm of the difference of all weights."""
-        if self.arm.kind == "trials":
+        if self.arm.kind not in ("floor", "perturbed"):
             return pairs
         nets = {label: nn.utils.parameters_to_vector(net.parameters()) for label, net in self.models(iteration).items()}
         return [
@@ -113,43 +125,38 @@ class MeasuredArm:
     def blocks(self) -> Results:
         """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm
         asks for it."""
-        asked, recipe, extra = self.arm.measures, recipe_of(self.first), Results()
-        own = dict(asked.metrics)
+        asked, recipe, extra = self.arm.measures, self.first.recipe, Results()
         if set(asked.protocol) - set(defects.OF_TRAINING):
-            finals = {r["label"]: r["final"] for r in self.results if r["status"] == "done"}
-            extra["as_published"] = self._as_published(asked.protocol, self.models(), finals)
+            finals = {results["label"]: results["final"] for results in self.left}
+            extra["as_published"] = self._as_published(asked.protocol, finals)
         if asked.snapshots:
             extra["trajectory"] = [self._snapshot(step) for step in asked.snapshots]
         if asked.ensembles:
             predictions = self.predictions()
-            extra["ensembles"] = {str(size): ensembles(predictions, size, own=own) for size in asked.ensembles}
+            extra["ensembles"] = {str(size): ensembles(predictions, size, own=self.own) for size in asked.ensembles}
         if recipe.average:
             averaged = {str(decay): self.predictions(decay=str(decay)) for decay in recipe.decays}
-            extra["average"] = recipe.single({d: row_pairs(p, self.couples, own) for d, p in averaged.items()})
+            extra["average"] = recipe.single({d: row_pairs(p, self.couples, self.own) for d, p in averaged.items()})
         if asked.equal_compute:
             extra["equal_compute"] = [self._equal_compute(size) for size in (1, *asked.equal_compute)]
         return extra
 
-    def _as_published(
-        self, on: tuple[str, ...], models: Mapping[str, LanguageModel], evaluations: Mapping[str, Results]
-    ) -> Results:
-        text = characters.text_of(self.first)[0].validation
-        return defects.measured(on, models, evaluations, text, recipe_of(self.first))
+    def _as_published(self, on: tuple[str, ...], finals: Results, iteration: int | None = None) -> Results:
+        models = self.models(iteration) if on else {}
+        return defects.measured(on, models, finals, self.first.text.validation, self.first.recipe)
 
     def _snapshot(self, step: int) -> Results:
         """Each trial's evaluation there and against itself at the end, every pair's metrics, and the defects' view of
         the same models."""
-        own = dict(self.arm.measures.metrics)
-        done = [r for r in self.results if r["status"] == "done"]
-        evaluations = {r["label"]: e for r in done for e in r["history"] if e["iteration"] == step}
+        evaluations = {r["label"]: e for r in self.left for e in r["history"] if e["iteration"] == step}
         along = tuple(name for name in self.arm.measures.protocol if name != BATCHES)  # costly: at the end only
         now, end = self.predictions(step), self.predictions()
         return {
             "iteration": step,
-            "to_end": [{"between": [label, label], **metrics.row_means(now[label], end[label], own)} for label in now],
+            "to_end": [{"between": [a, a], **metrics.row_means(now[a], end[a], self.own)} for a in now],
             "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
-            "pairs": self._with_distances(row_pairs(now, self.couples, own), step),
-            "as_published": self._as_published(along, self.models(step) if along else {}, evaluations),
+            "pairs": self._with_distances(row_pairs(now, self.couples, self.own), step),
+            "as_published": self._as_published(along, evaluations, step),
         }
 
     def _equal_compute(self, size: int) -> Results:
@@ -167,13 +174,13 @@ class MeasuredArm:
     def record(self) -> store.Record:
         """The arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in
         %."""
-        pairs, done = self.pairs(), [r for r in self.results if r["status"] == "done"]
-        averages = ("relative_pd", "total_variation", "churn", *dict(self.arm.measures.metrics))
+        pairs = self.pairs()
+        averages = ("relative_pd", "total_variation", "churn", *self.own)
         return {
             "model_name": self.first.model,
             "activation": self.first.activation,
             **{f"avg_{name}": mean(p[name] for p in pairs) for name in averages},
-            **{f"avg_{name}": mean(r["final"][name] for r in done) for name in ("val_loss", "val_accuracy")},
+            **{f"avg_{name}": mean(r["final"][name] for r in self.left) for name in ("val_loss", "val_accuracy")},
             "trials": self.trials(),
             "reproducibility_metrics": pairs,
             **said_of(self.arm.measures.metrics),

@@ -137,9 +137,7 @@ def _finished(event: Ended) -> str:
     """What to say of a trial that ended well."""
     loss = event.results.get("final", event.results).get("val_loss")
     said = "ended" if loss is None else f"loss {loss:.4f}"
-    seconds = event.results.get("seconds", 0.0)
-    spent = sum(seconds.values()) if isinstance(seconds, dict) else seconds
-    return f"{said}, from the cache" if event.cached else f"{said}, {in_time(spent)}"
+    return f"{said}, from the cache" if event.cached else f"{said}, {in_time(seconds_of(event.results))}"
 
 
 def _name(arm: str, trial: str) -> str:
@@ -152,6 +150,12 @@ def in_time(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def seconds_of(trial: Mapping[str, Any]) -> float:
+    """What a trial took; a network of the image sweep: its share of the program."""
+    spent = trial.get("seconds", 0.0)
+    return float(sum(spent.values()) if isinstance(spent, dict) else spent)
 
 
 def why(results: Mapping[str, Any]) -> str:

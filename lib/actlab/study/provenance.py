@@ -13,7 +13,7 @@ import torch
 
 from actlab import paths
 
-TRIALS = ("character_trial", "characters", "twins", "tokens", "shards", "images", "defects", "optimizing")
+TRIALS = ("trial", "language_trial", "characters", "twins", "tokens", "shards", "images", "defects")
 CODE_OF_A_TRIAL = (
     *("activations.py", "models", "optimizers", "data", "trainers"),
     *(f"study/{name}.py" for name in TRIALS),

@@ -15,13 +15,12 @@ from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
 from actlab.study import provenance
-from actlab.study.kinds import kind_of
-from actlab.study.trial import Arm, Results, T
+from actlab.study.trial import Arm, Results, Trial
 
 NO_BITS = ("seconds", "started", "tokens_per_second", "training", "traceback")
 
 
-def recorded(arm: Arm[T]) -> store.Record | None:
+def recorded(arm: Arm[Trial]) -> store.Record | None:
     """The arm's record, if it has one."""
     path = store.path_of(arm.study, arm.id)
     return store.load(path) if path.exists() else None
@@ -38,7 +37,7 @@ def differing(trial: Results, other: Results) -> list[str]:
     return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
 
 
-def _alike(arm: Arm[T]) -> list[store.Record]:
+def _alike(arm: Arm[Trial]) -> list[store.Record]:
     """The records of an arm's settings, with other trials or other measures of them."""
     own = store.canonical(without_trials(arm.config))
     records = [
@@ -47,7 +46,7 @@ def _alike(arm: Arm[T]) -> list[store.Record]:
     return [each for each in records if store.canonical(without_trials(each["config"])) == own]
 
 
-def earlier(arm: Arm[T]) -> dict[str, Results]:
+def earlier(arm: Arm[Trial]) -> dict[str, Results]:
     """Label -> trial of the smaller records of an arm: its settings, fewer trials.
 
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
@@ -56,7 +55,7 @@ def earlier(arm: Arm[T]) -> dict[str, Results]:
     return {trial["label"]: trial for record in _alike(arm) for trial in record["trials"]}
 
 
-def check_growth(arm: Arm[T], trial: Results, before: dict[str, Results]) -> None:
+def check_growth(arm: Arm[Trial], trial: Results, before: dict[str, Results]) -> None:
     """``RecordError`` where a trial of the arm has other bits than in ``earlier(arm)``."""
     known = before.get(trial["label"])
     if known is None or "failed" in (trial["status"], known["status"]):
@@ -70,15 +69,14 @@ def check_growth(arm: Arm[T], trial: Results, before: dict[str, Results]) -> Non
         )
 
 
-def record_of(arm: Arm[T], results: list[Results]) -> store.Record:
+def record_of(arm: Arm[Trial], results: list[Results]) -> store.Record:
     """The record of an arm whose trials have all ended."""
     first = arm.trials[0]
-    kind = kind_of(first)
-    path = "compiled" if getattr(first, "compiled", False) else kind.PATH
-    origin = provenance.of_record(path=path, plan=arm.plan, data=kind.data(first, arm.measures.prediction_windows))
+    path = "compiled" if getattr(first, "compiled", False) else first.path
+    origin = provenance.of_record(path=path, plan=arm.plan, data=first.data(arm.measures.prediction_windows))
     origin |= {"tuning": arm.tuning} if arm.tuning else {}
     return {
-        **kind.measure(arm, results),
+        **first.measure(arm, results),
         "config": dict(arm.config),
         "study": arm.study,
         "arm": arm.id,
@@ -87,20 +85,14 @@ def record_of(arm: Arm[T], results: list[Results]) -> store.Record:
     }
 
 
-def seconds_of(trial: Results) -> float:
-    """What a trial took; a network of the image sweep: its share of the program."""
-    spent = trial.get("seconds", 0.0)
-    return float(sum(spent.values()) if isinstance(spent, dict) else spent)
-
-
-def failure_of(arm: Arm[T]) -> Path:
+def failure_of(arm: Arm[Trial]) -> Path:
     """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
     reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
     return path.parent / "failed" / path.name
 
 
-def finish(arm: Arm[T], record: store.Record) -> store.Record:
+def finish(arm: Arm[Trial], record: store.Record) -> store.Record:
     """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile,
     that one.
 

@@ -20,13 +20,13 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, RecordError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
-from actlab.study.cache import Report, train_afresh
-from actlab.study.kinds import kind_of
+from actlab.study.cache import train_afresh
 from actlab.study.load_model import RecordedTrial, model_of
 from actlab.study.measure import mean
 from actlab.study.measured_again import measured_again
-from actlab.study.progress import Ended, Started, Watch, unwatched, why
-from actlab.study.record import bits_of, differing, seconds_of
+from actlab.study.progress import Ended, Started, Watch, seconds_of, unwatched, why
+from actlab.study.record import bits_of, differing
+from actlab.study.trial import Report
 from actlab.study.workers.pool import run_tasks
 from actlab.trainers.evaluation import predict
 from actlab.trainers.recipes import BaseRecipe
@@ -174,7 +174,7 @@ def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | No
         return None
     models = [model_of(own, each).to(own.place) for each in (kept, tensors)]
     recipe = BaseRecipe(iterations=0, evaluate_every=1, device=own.place)
-    windows = kind_of(own).compared_on(own, trial.windows)
+    windows = own.compared_on(trial.windows)
     rows = []
     for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
         first, second = (predict(net, Windows(*some), recipe) for net in models)

@@ -12,7 +12,7 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
-from actlab.study.kinds import kind_named, kind_of, plan
+from actlab.study.kinds import study_of
 from actlab.study.overrides import overridden
 from actlab.study.progress import Ended, Recorded, Started, Training, Watch, unwatched
 from actlab.study.record import check_growth, earlier, finish, record_of, recorded
@@ -67,7 +67,7 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         found = paths.params_file(path.stem)  # of the project, seen from a folder in it, or of a recorded study
         path = found if found.exists() else path
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
-    kind = kind_named(str(values.pop("kind", "repro")), where).Study
+    kind = study_of(str(values.pop("kind", "repro")), where)
     if isinstance(rates := values.get("rates"), dict):
         values["rates"] = {**rates, "beside": str(path.parent)}
     if "study" not in values:
@@ -79,7 +79,7 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
 
 def load(study: Study) -> StudyRecords:
     """What is recorded of a study; trains nothing."""
-    return StudyRecords({arm: recorded(arm) for arm in plan(study)})
+    return StudyRecords({arm: recorded(arm) for arm in study.arms()})
 
 
 def tasks_of(arms: Sequence[Arm[Trial]]) -> list[Task[Trial]]:
@@ -87,7 +87,7 @@ def tasks_of(arms: Sequence[Arm[Trial]]) -> list[Task[Trial]]:
     asked = together(arms)
     if not asked:
         return []
-    groups = kind_of(arms[0].trials[0]).tasks([*asked])
+    groups = arms[0].trials[0].grouped([*asked])
     return [Task(group, asked[group[0]]) for group in groups]
 
 
@@ -121,7 +121,7 @@ def run(
         _check_devices({arm.trials[0].place for arm in found.missing})
     if found.missing and not into_recorded:
         _check_committed(study.study, found.missing)
-    if note := kind_named(study.kind).prepare(study, found.missing):
+    if note := study.prepare(found.missing):
         watch(note)
     while True:
         records = dict(found.found)
@@ -153,7 +153,7 @@ def _trained(
     watch(Started(total - cached, cached))
 
     def report(task: Task[Trial], iteration: int, loss: float) -> None:
-        watch(Training(arms_of[task.first][0].id, task.label, task.first.length, iteration, loss))
+        watch(Training(arms_of[task.first][0].id, task.first.label, task.first.length, iteration, loss))
 
     gpu = any(task.first.place != "cpu" for task in tasks)
     ended: dict[Trial, Results] = {}
@@ -194,7 +194,7 @@ def run_experiment(model: str, activation: str, params: Study | dict[str, Any]) 
     """
     values = params if isinstance(params, dict) else params.model_dump()
     only = {"model": model, "activation": activation, "noise_floor": False, "perturbations": ()}
-    kind = kind_named("repro").Study
+    kind = study_of("repro")
     study = kind.parse({**values, **only})
     several = [name for name in study.axes if len(study.levels(name)) > 1]
     if several or values.get("tuning"):

@@ -15,9 +15,8 @@ from filelock import FileLock, Timeout
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, DataError
 from actlab.study.cache import cached, place_of
-from actlab.study.kinds import kind_of, plan
-from actlab.study.progress import in_time
-from actlab.study.record import failure_of, recorded, seconds_of
+from actlab.study.progress import in_time, seconds_of
+from actlab.study.record import failure_of, recorded
 from actlab.study.run import tasks_of
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Results, Task, Trial, together
@@ -47,7 +46,7 @@ def of(study: Study) -> pd.DataFrame:
     where no record holds it. ``attrs["share"]``: of a core that this process had.
     """
     begun = time.process_time(), time.perf_counter()
-    arms = plan(study)
+    arms = study.arms()
     every = found_of(arms)
     times = Times(arms, every)
     rows = list[dict[str, object]]()
@@ -126,7 +125,7 @@ class Times:
             self.known[pace] = math.nan  # where it fails, so does its like
             with no_download(), suppress(ActlabError, KeyError):
                 task = next(task for task in tasks_of(self.arms) if trial in task.trials)
-                spent = kind_of(trial).seconds(task) / len(task.trials)
+                spent = trial.seconds(task) / len(task.trials)
                 self.known |= dict.fromkeys(map(pace_of, task.trials), spent)
         return self.known[pace]
 

@@ -3,7 +3,7 @@ of the study itself."""
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -12,36 +12,13 @@ from pydantic import ValidationError, create_model, model_validator
 
 from actlab.errors import LIMITS, BadInput, check_name
 from actlab.files import parse_yaml, read_bytes
-from actlab.optimizers import OPTIMIZERS
 from actlab.study.fields import BEFORE, Axis, Plugins, Seed, StudyName, Trials
 from actlab.study.mistakes import explained
-from actlab.study.plan import Checked, Plan, Tuning
-from actlab.study.trial import Trial
+from actlab.study.plan import Checked
+from actlab.study.trial import Arm, Trial
 
 SHOWN = 3
 """Wrong fields that one message names."""
-RENAMED = {
-    "activations": "activation",
-    "scales": "scale",
-    "optimizers": "optimizer",
-    "rate_factors": "rate_factor",
-    "arms": "network",
-    "learning_rates": "learning_rate",
-    "batch_sizes": "batch_size",
-}
-"""Fields of older params files -> what they are called now."""
-
-
-class Rates(Checked):
-    """Learning rates that another study has chosen: each arm's own, or for all arms of a model that of one
-    activation."""
-
-    study: StudyName
-    """The study that chose them."""
-    of: str = ""
-    """The activation whose rate all arms of a model take; its own unless given."""
-    beside: str = ""
-    """Folder of the params file that names it; filled in when that is read."""
 
 
 class Study(Checked):
@@ -64,6 +41,14 @@ class Study(Checked):
     """Fields of a trial that have one value in a study, since a list is one."""
     axes: ClassVar[tuple[str, ...]] = ()
     """The fields that may have several levels, the slowest first."""
+
+    def arms(self) -> list[Arm[Trial]]:
+        """Its arms in the order in which they run."""
+        raise NotImplementedError
+
+    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:
+        """Before anything is trained: check what the missing arms need; a note for the display, if any."""
+        return ""
 
     @property
     def seeds(self) -> range:
@@ -89,8 +74,6 @@ class Study(Checked):
             BadInput: with every field that is wrong, what it was given and what is allowed.
         """
         for key in values:
-            if (now := RENAMED.get(key)) in cls.model_fields:
-                raise BadInput(f"{where}: {key} is called {now} now; write `{now}: ...`, one value or a list")
             check_name("parameter", key, cls.model_fields, where)
         try:
             if values.get("plugins"):  # none of them runs for a file that is wrong otherwise
@@ -143,36 +126,6 @@ def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
         return made
 
     return widened
-
-
-class LanguageStudy(Study):
-    """What studies of both kinds of language models have."""
-
-    rates: Rates | None = None
-    """Take the learning rates (or factors) that another study has chosen."""
-    tuning: Tuning | None = None
-    """Choose a learning rate (or factor) for each arm."""
-    plan: Plan | None = None
-    """What was decided before the runs."""
-
-    @model_validator(mode="after")
-    def _betas_fit(self) -> Self:
-        names: tuple[str, ...] = getattr(self, "optimizer", ())
-        for name in names if getattr(self, "betas", None) else ():
-            if name in OPTIMIZERS and not OPTIMIZERS[name].has_betas:
-                having = ", ".join(sorted(each for each, row in OPTIMIZERS.items() if row.has_betas))
-                raise BadInput(f"betas: optimizer {name!r} takes none; those that do are {having}")
-        return self
-
-    @property
-    def rule(self) -> dict[str, Any] | None:
-        """What a record says of the tuning."""
-        return self.tuning.model_dump() if self.tuning else None
-
-    @property
-    def mark(self) -> tuple[int, str] | None:
-        """What a record says of the plan."""
-        return self.plan.mark if self.plan else None
 
 
 def read_mapping(path: Path) -> dict[str, Any]:

@@ -1,42 +1,47 @@
 """The optimizer x symmetry x activation ablation of GPT-2: a trial and a study of it, how they are planned, trained,
 measured and read back."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
-from itertools import product
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
+import torch
 from pydantic import Field
 from torch import Tensor
+from torch.nn import functional as F
 
 from actlab import paths
 from actlab.data.text import is_file, load_text, located, part_of, short_name, shown
 from actlab.data.tokens import TokenStream, load_tokens
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
+from actlab.models.layers import LanguageModel
 from actlab.models.symmetry import MODES, POLICIES
+from actlab.models.vocabulary import Vocabulary
 from actlab.optimizers import OPTIMIZERS
-from actlab.plugins import find_part, parts_of
+from actlab.plugins import parts_of
 from actlab.records import store
-from actlab.study import shards
 from actlab.study.cache import checkpoint_of
-from actlab.study.character_trial import dataset_of, without_vocabulary
-from actlab.study.characters import results_of, weights
 from actlab.study.fields import ActivationName, Batch, OptimizerName, Positive, StudyName, Trials, one_of
-from actlab.study.measure import batch_losses, mean
-from actlab.study.optimizing import optimizer_of
-from actlab.study.study import LanguageStudy, Rates, with_axes
-from actlab.study.timing import pace
-from actlab.study.trial import Arm, LanguageTrial, Outcome, Results, Task
-from actlab.study.tuning import chosen, tuned
+from actlab.study.language_study import LanguageStudy
+from actlab.study.language_trial import LanguageTrial, weights, without_vocabulary
+from actlab.study.measure import mean
+from actlab.study.shards import Shards, own_shards, text_shards
+from actlab.study.study import with_axes
+from actlab.study.trial import Arm, Outcome, Report, Results, Task, Trial
+from actlab.trainers.evaluation import exact, logits_of
 from actlab.trainers.loop import train_tokens
-from actlab.trainers.recipes import SCHEDULES, TokenRecipe
+from actlab.trainers.recipes import SCHEDULES, BaseRecipe, TokenRecipe
 from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
-PATH = "loop"
 NO_CHOICE = {"positions": "learned", "rope_share": 0.5, "value_mean": 0.0, "evaluation_draws": 8}
 """Settings that no study varied, which the hashes of the recorded arms hold."""
+
+
+BATCH_TOKENS = 4096
+"""Tokens of one published validation batch: 8 x 512, side by side in the text."""
+SPANS = 128
+"""Batches that are measured; the published runs saw 122, one an evaluation."""
 
 
 class TokenTrial(LanguageTrial):
@@ -72,6 +77,15 @@ class TokenTrial(LanguageTrial):
     activation: ActivationName = "gelu"
     """Of the feed-forward layers."""
 
+    @classmethod
+    def of_record(cls, record: store.Record, label: str) -> Self:  # noqa: D102
+        return cls.model_construct(**cls.recorded_settings(record) | {"seed": int(label)})
+
+    @property
+    def recipe(self) -> TokenRecipe:
+        """How it is trained."""
+        return self.recipe_as(TokenRecipe)
+
     def model_config_of(self, vocab_size: int) -> GPT2Config:
         """Size and variant of the model over the shards' own vocabulary."""
         variant: dict[str, Any] = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
@@ -84,6 +98,105 @@ class TokenTrial(LanguageTrial):
         soap = {"max_precondition_dim": self.soap_max_dim} if self.optimizer == "soap" else {}
         return {"lr": rate, **soap, **({"betas": self.betas} if self.betas else {})}
 
+    @property
+    def tokens(self) -> Shards:
+        """Its shards.
+
+        Raises:
+            BadInput: a user's own text is another by now than was planned.
+        """
+        if self.shards:
+            return own_shards(self.shards, GPT2_SCALES[self.scale].vocab_size)
+        if planned := self.text_sha256:
+            load_text(self.dataset, planned)
+        return text_shards(self.dataset, self.vocab_size, paths.cache(), planned)
+
+    @property
+    def content(self) -> str:  # noqa: D102
+        return str(self.tokens.about["sha256"])
+
+    @property
+    def validation_tokens(self) -> Tensor:
+        """The part of the validation split that it is measured on."""
+        return part_of(load_tokens(self.tokens.validation), self.validation)
+
+    def validation_set(self) -> Windows:
+        """The trial's part of the split, or an even selection of it."""
+        tokens, block = self.validation_tokens, GPT2_SCALES[self.scale].block_size
+        return spread(tokens, block, self.validation_windows) if self.validation_windows else cover(tokens, block)
+
+    def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
+        return self.validation_set()
+
+    def data(self, prediction_windows: int = 0) -> dict[str, Any]:  # noqa: D102
+        where = {"path": shown(self.dataset)} if is_file(self.dataset) and not self.shards else {}
+        return {**self.tokens.about, "validation_sha256": self.validation_set().sha256, **where}
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:  # noqa: D102
+        return self.tokens.vocabulary
+
+    def fresh(self, vocab_size: int = 0) -> GPT2:  # noqa: D102
+        config = self.model_config_of(vocab_size or self.tokens.vocab_size)
+        model = GPT2(config, self.part("activation", self.activation), "matched")
+        model.initialise(init_streams(self.seed))
+        return model
+
+    @classmethod
+    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
+        """Weights alone beside the results: predictions over a vocabulary are large."""
+        trial = task.first
+        model = trial.fresh().to(trial.device)
+        optimizer = trial.optimizer_for(model, trial.optimizer, trial.seed, trial.optimizer_settings)
+        stream = TokenStream(
+            trial.tokens.train,
+            model.config.block_size,
+            trial.batch_size,
+            lambda epoch: generator(trial.seed, f"order/{epoch}"),
+        )
+        done = train_tokens(
+            model,
+            optimizer,
+            stream,
+            trial.validation_set(),
+            trial.recipe,
+            trial.seed,
+            saved_at=checkpoint_of(place) if place else None,
+            on_progress=report,
+        )
+        ended = done.status == "done"
+        analyses = batch_losses(model, trial.validation_tokens, trial.recipe) if ended else {}
+        return [({**trial.left(model, done), "analyses": analyses}, weights(model))]
+
+    @classmethod
+    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:
+        """Means are over the trials that are done; losses in nats a token, accuracies in %."""
+        first = arm.trials[0]
+        done = [trial for trial in results if trial["status"] == "done"]
+        return {
+            "model_name": "gpt2",
+            **{name: getattr(first, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
+            "n_parameters": results[0].get("n_parameters"),
+            **{f"avg_{name}": mean(trial["final"][name] for trial in done) for name in ("val_loss", "val_accuracy")},
+            "trials": results,
+        }
+
+
+def batch_losses(model: LanguageModel, tokens: Tensor, recipe: BaseRecipe) -> Results:
+    """What single validation batches, as published, would say of a trained model of the ablation.
+
+    ``batch_losses``: nats a token, of up to ``SPANS`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``; all
+    that there are, if fewer) spread evenly over the validation split ``tokens`` (n,).
+    """
+    block_size = model.config.block_size
+    batch_tokens = min(BATCH_TOKENS, len(tokens) - 1) // block_size * block_size
+    whole = spread(tokens, max(batch_tokens, block_size), SPANS)  # a split shorter than a window is an error there
+    windows = Windows(*(part.reshape(-1, block_size) for part in (whole.inputs, whole.targets)))
+    pairs = logits_of(model, windows, recipe)
+    losses = torch.cat([F.cross_entropy(logits, targets, reduction="none") for logits, targets in pairs])
+    means = exact(losses.view(-1, batch_tokens)).mean(dim=1)
+    return {"batch_tokens": batch_tokens, "batch_losses": [round(value, 6) for value in means.tolist()]}
+
 
 @with_axes(
     optimizer=("ecd", "adamw", "sgdm", "soap"), symmetry=("symmetric", "bQbV"), activation=("gelu", "random_prelu")
@@ -94,10 +207,28 @@ class TokenStudy(LanguageStudy):
     kind: ClassVar[str] = "ablation"
     trial: ClassVar[type[TokenTrial]] = TokenTrial
     single: ClassVar[tuple[str, ...]] = ("betas",)
+    tunes: ClassVar[str] = "rate_factor"
+    tuned_by: ClassVar[tuple[str, ...]] = ("optimizer",)
     study: StudyName = "ablation-quick"
     """Folder of the records below results/."""
     trials: Trials = 1
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
+
+    def plain(self) -> list[Arm[Trial]]:
+        """One at each point of the study."""
+        arms: list[Arm[Trial]] = []
+        for point in self.points():
+            named = {name: point[name] for name in ("activation", "optimizer", "dataset")}
+            if point["shards"]:
+                del named["dataset"]
+            point |= {"dataset": located(point["dataset"]), "parts": parts_of(**named)}
+            trials = tuple(TokenTrial.model_construct(**point, seed=seed) for seed in self.seeds)
+            first = trials[0]
+            factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
+            name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
+            config = config_of(first, [trial.label for trial in trials])
+            arms.append(Arm(self.study, "ablation", name, trials, config, plan=self.mark, tuning=self.rule))
+        return arms
 
 
 Study = TokenStudy
@@ -107,17 +238,10 @@ ALWAYS = (
 )
 
 
-def recipe_of(trial: TokenTrial) -> TokenRecipe:
-    """How it is trained."""
-    values = trial.model_dump()
-    return TokenRecipe(**{each.name: values[each.name] for each in fields(TokenRecipe) if each.name in values})
-
-
 def config_of(trial: TokenTrial, labels: list[str]) -> dict[str, Any]:
     """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
     settings = {**OPTIMIZERS[trial.optimizer].defaults, **trial.optimizer_settings}
-    recipe = recipe_of(trial)
-    of_recipe = {each.name: getattr(recipe, each.name) for each in fields(recipe) if each.name != "clip"}
+    of_recipe = {name: value for name, value in asdict(trial.recipe).items() if name != "clip"}
     return {
         **trial.told(ALWAYS, ("validation", "betas")),
         **({"parts": dict(trial.parts)} if trial.parts else {}),
@@ -128,166 +252,3 @@ def config_of(trial: TokenTrial, labels: list[str]) -> dict[str, Any]:
         "model_size": without_vocabulary(GPT2_SCALES[trial.scale]) | NO_CHOICE,
         "optimizer_settings": {key: list(v) if isinstance(v, tuple) else v for key, v in settings.items()},
     }
-
-
-def plan(study: TokenStudy) -> list[Arm[TokenTrial]]:
-    """Rate factor slowest, activation fastest. Where factors are tuned, the arms depend on what is recorded."""
-    cells = product(*map(study.levels, ("optimizer", "symmetry", "activation")))
-    if study.tuning is not None:
-        return [each for cell in cells for each in candidates(cell_of(study, *cell))[0]]
-    if study.rates is not None:
-        return [arm for cell in cells for arm in arms_of(cell_of(study, *cell))]
-    return arms_of(study)
-
-
-def cell_of(study: TokenStudy, optimizer: str, symmetry: str, activation: str) -> TokenStudy:
-    """The study of one optimizer, symmetry and activation alone, with its chosen rate factor."""
-    own: dict[str, Any] = {"optimizer": optimizer, "symmetry": symmetry, "activation": activation, "rates": None}
-    if study.rates is not None:
-        own["rate_factor"] = chosen_factor(study.rates, optimizer)
-    return study.replace(**own)
-
-
-def chosen_factor(rates: Rates, optimizer: str) -> float:
-    """The multiple of an optimizer's published rate that a study chose."""
-
-    def choice(of: TokenStudy) -> tuple[list[Arm[TokenTrial]], float | None]:
-        return candidates(cell_of(of, optimizer, of.levels("symmetry")[0], of.levels("activation")[0]))
-
-    return chosen(rates, TokenStudy, choice, optimizer=optimizer)
-
-
-def candidates(cell: TokenStudy) -> tuple[list[Arm[TokenTrial]], float | None]:
-    """Of a cell of a study that chooses rate factors: its arms that are recorded or wanted next; the chosen factor,
-    once none is wanted."""
-    return tuned(cell, "rate_factor", lambda one: arms_of(one)[0])
-
-
-def arms_of(study: TokenStudy) -> list[Arm[TokenTrial]]:
-    """One at each point of the study."""
-    arms = []
-    for point in study.points():
-        named = {name: point[name] for name in ("activation", "optimizer", "dataset")}
-        if point["shards"]:
-            del named["dataset"]
-        point |= {"dataset": located(point["dataset"]), "parts": parts_of(**named)}
-        trials = tuple(TokenTrial.model_construct(**point, seed=seed) for seed in study.seeds)
-        first = trials[0]
-        factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
-        name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
-        config = config_of(first, [trial.label for trial in trials])
-        arms.append(Arm(study.study, "ablation", name, trials, config, plan=study.mark, tuning=study.rule))
-    return arms
-
-
-def load(record: store.Record, label: str) -> TokenTrial:
-    """A recorded trial; its parts need not be here."""
-    config = record["config"]
-    values = {name: v for name, v in (config["recipe"] | config).items() if name in TokenTrial.model_fields}
-    values["betas"] = tuple(values["betas"]) if values.get("betas") else None
-    values |= {"dataset": dataset_of(record), "parts": tuple(sorted(config.get("parts", {}).items()))}
-    return TokenTrial.model_construct(**values | {"seed": int(label)})
-
-
-def prepare(study: TokenStudy, missing: Sequence[Arm[TokenTrial]]) -> str:
-    """Nothing."""
-    return ""
-
-
-def tasks(trials: Sequence[TokenTrial]) -> list[tuple[TokenTrial, ...]]:
-    """Each alone."""
-    return [(trial,) for trial in trials]
-
-
-def shards_of(trial: TokenTrial) -> shards.Shards:
-    """The trial's shards.
-
-    Raises:
-        BadInput: a user's own text is another by now than was planned.
-    """
-    if trial.shards:
-        return shards.own_shards(trial.shards, GPT2_SCALES[trial.scale].vocab_size)
-    if planned := dict(trial.parts).get("dataset", ""):
-        load_text(trial.dataset, planned)
-    return shards.text_shards(trial.dataset, trial.vocab_size, paths.cache(), planned)
-
-
-def validation_tokens(trial: TokenTrial) -> Tensor:
-    """The part of the validation split that the trial is measured on."""
-    return part_of(load_tokens(shards_of(trial).validation), trial.validation)
-
-
-def compared_on(trial: TokenTrial, prediction_windows: int = 0) -> Windows:
-    """The fixed validation windows: the trial's part of the split, or an even selection of it."""
-    tokens, block = validation_tokens(trial), GPT2_SCALES[trial.scale].block_size
-    return spread(tokens, block, trial.validation_windows) if trial.validation_windows else cover(tokens, block)
-
-
-def data(trial: TokenTrial, prediction_windows: int = 0) -> dict[str, Any]:
-    """What a record says of its tokens and windows."""
-    where = {"path": shown(trial.dataset)} if is_file(trial.dataset) and not trial.shards else {}
-    return {**shards_of(trial).about, "validation_sha256": compared_on(trial).sha256, **where}
-
-
-def content(trial: TokenTrial) -> str:
-    """The hash of its tokens."""
-    found: str = shards_of(trial).about["sha256"]
-    return found
-
-
-def network(trial: TokenTrial, vocab_size: int = 0) -> GPT2:
-    """Its model before training: where names become objects. ``vocab_size``: of its shards, where they need not be
-    here."""
-    activation = find_part("activation", trial.activation, dict(trial.parts).get("activation", ""))
-    model = GPT2(trial.model_config_of(vocab_size or shards_of(trial).vocab_size), activation, "matched")
-    model.initialise(init_streams(trial.seed))
-    return model
-
-
-def train(task: Task[TokenTrial], place: Path | None, report: Callable[[int, float], None] | None) -> list[Outcome]:
-    """Weights alone beside the results: predictions over a vocabulary are large."""
-    trial, recipe = task.first, recipe_of(task.first)
-    model = network(trial).to(trial.device)
-    optimizer = optimizer_of(trial.optimizer, trial.parts, model, trial.seed, trial.optimizer_settings)
-    stream = TokenStream(
-        shards_of(trial).train,
-        model.config.block_size,
-        trial.batch_size,
-        lambda epoch: generator(trial.seed, f"order/{epoch}"),
-    )
-    done = train_tokens(
-        model,
-        optimizer,
-        stream,
-        compared_on(trial),
-        recipe,
-        trial.seed,
-        saved_at=checkpoint_of(place) if place else None,
-        on_progress=report,
-    )
-    results = {
-        **results_of(trial, model, done),
-        "analyses": batch_losses(model, validation_tokens(trial), recipe) if done.status == "done" else {},
-    }
-    return [(results, weights(model))]
-
-
-def measure(arm: Arm[TokenTrial], results: list[Results]) -> store.Record:
-    """Means are over the trials that are done; losses in nats a token, accuracies in %."""
-    first = arm.trials[0]
-    done = [trial for trial in results if trial["status"] == "done"]
-    return {
-        "model_name": "gpt2",
-        **{name: getattr(first, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
-        "n_parameters": results[0].get("n_parameters"),
-        **{f"avg_{name}": mean(trial["final"][name] for trial in done) for name in ("val_loss", "val_accuracy")},
-        "trials": results,
-    }
-
-
-def seconds(task: Task[TokenTrial]) -> float:
-    """What it takes here, by a few steps that are timed now."""
-    trial = task.first
-    step, window = pace(trial, train)
-    evaluations = len({*range(0, trial.iterations, trial.evaluate_every), trial.iterations})
-    return step * trial.iterations + window * evaluations * len(compared_on(trial).inputs)

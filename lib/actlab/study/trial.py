@@ -1,33 +1,43 @@
-"""Trials and arms as data: a trial is one flat, frozen object of settings; an arm is the trials that share all of them
-but `seed` and `change`. Trains nothing, and reads no file."""
+"""Trials and arms: a trial is one flat, frozen object of settings, whose class says how trials of its kind are trained
+and measured; an arm is the trials that share all settings but `seed` and `change`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
-from actlab.errors import LIMITS
-from actlab.plugins import Parts
+from actlab.errors import BadInput
+from actlab.models import LanguageModel
+from actlab.models.vocabulary import Vocabulary
+from actlab.plugins import Parts, find_part
 from actlab.records import store
 from actlab.records.settings import by_content
-from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Seed, Steps, TextName, WindowsOrAll
+from actlab.study.fields import Seed
+from actlab.trainers.recipes import BaseRecipe
+from actlab.trainers.windows import Windows
 
+R = TypeVar("R", bound=BaseRecipe)
 Results = dict[str, Any]
 """What a trial leaves for its arm's record: plain values."""
 Outcome = tuple[Results, dict[str, Tensor]]
 """Of a trial: its results; its weights and predictions."""
+Report = Callable[[int, float], None]
+"""Called in training with (iteration, loss)."""
 
 
 class Trial(BaseModel):
     """What every trial has. Its fields are those of a params file, the slowest axis of a study first; what is only
-    measured on it (``Measures``) is none of them."""
+    measured on it (``Measures``) is none of them. What raises ``NotImplementedError`` here is for each kind to say."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     kind: ClassVar[str]
     """Of its study, as params files name it."""
+    path: ClassVar[str] = "loop"
+    """Of its training, as records call it."""
     named_by: ClassVar[tuple[str, ...]]
     """The fields that its name begins with."""
     no_axis: ClassVar[tuple[str, ...]] = ("seed", "change", "parts")
@@ -73,50 +83,60 @@ class Trial(BaseModel):
         """Its settings for the cache, where what was trained before a field came keeps its place."""
         return self.told([name for name in type(self).model_fields if name not in self.later], self.later)
 
+    def part(self, kind: str, name: str) -> Any:
+        """What a name in its settings stands for: built in, or a user's own as it was planned."""
+        return find_part(kind, name, dict(self.parts).get(kind, ""))
 
-class LanguageTrial(Trial):
-    """What trials of both kinds of language models have."""
-
-    dataset: TextName = "pydoc"
-    """The text: a known one, or the path of a file in UTF-8. pydoc needs no download."""
-    iterations: Steps = 60
-    """Optimizer steps."""
-    evaluate_every: Steps = 30
-    """Steps between evaluations."""
-    validation: Literal["all", "first", "second"] = "all"
-    """The part of the validation text that is measured on."""
-    validation_windows: WindowsOrAll = 0
-    """Evenly spread windows of that part on which the loss is measured; 0: all of it."""
-    batch_size: Batch = 16
-    """Windows in a batch."""
-    device: Device = "cpu"
-    """Where it trains."""
-    dtype: Dtype = "float32"
-    """Of the forward and backward pass; weights, losses and evaluations stay in float32."""
-    compiled: bool = False
-    """Run through torch.compile."""
-    betas: Betas = None
-    """Decays of the optimizer's averages of gradients and of their squares; none: its usual ones."""
-    warmup: Annotated[int, Field(ge=0, le=LIMITS["iterations"])] = 0
-    """Steps over which the rate rises linearly to its full value."""
-    clip: NotNegative = 0.0
-    """Largest L2 norm of the gradient of all weights; 0: not limited."""
+    @classmethod
+    def of_record(cls, record: store.Record, label: str) -> Self:
+        """A recorded trial; its parts need not be here."""
+        raise NotImplementedError
 
     @property
-    def place(self) -> str:  # noqa: D102
-        return self.device
+    def content(self) -> str:
+        """The hash of its data."""
+        raise NotImplementedError
+
+    def data(self, prediction_windows: int = 0) -> dict[str, Any]:
+        """What a record says of its data, and of the windows on which predictions are compared."""
+        raise NotImplementedError
+
+    @classmethod
+    def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
+        """The trials, those together that train at once; what is started first comes first."""
+        return [(trial,) for trial in trials]
+
+    @classmethod
+    def train(cls, task: "Task[Self]", place: Path | None, report: Report | None) -> list[Outcome]:
+        """An outcome a trial; ``place``: as of ``cache.train_afresh``."""
+        raise NotImplementedError
+
+    @classmethod
+    def measure(cls, arm: "Arm[Self]", results: list[Results]) -> store.Record:
+        """An arm's own part of its record, from what its trials left."""
+        raise NotImplementedError
+
+    @classmethod
+    def seconds(cls, task: "Task[Self]") -> float:
+        """What a task takes here, by a few steps that are timed now."""
+        raise NotImplementedError
 
     @property
-    def length(self) -> int:  # noqa: D102
-        return self.iterations
+    def vocabulary(self) -> Vocabulary | None:
+        """What its model's inputs stand for, where that is known."""
+        return None
 
-    @property
-    def text_sha256(self) -> str:
-        """Of a user's own text; empty for a built-in one."""
-        return dict(self.parts).get("dataset", "")
+    def fresh(self, vocab_size: int = 0) -> LanguageModel:
+        """Its model before training, where weights are kept: where names become objects. ``vocab_size``: that of its
+        data, which need not be here then."""
+        raise BadInput(f"{self.name}: trials of the kind {self.kind} keep no weights")
+
+    def compared_on(self, prediction_windows: int) -> Windows:
+        """The windows on which predictions of two trials are compared, where weights are kept."""
+        raise NotImplementedError
 
 
-T = TypeVar("T", bound=Trial)
+T = TypeVar("T", bound=Trial, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -175,11 +195,6 @@ class Task(Generic[T]):
     def first(self) -> T:
         """Names the task."""
         return self.trials[0]
-
-    @property
-    def label(self) -> str:
-        """In messages."""
-        return self.first.label
 
 
 def together(arms: Sequence[Arm[T]]) -> dict[T, Measures]:

@@ -6,31 +6,28 @@ steps), ``own-50``.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from actlab import metrics
 from actlab.models import SCALES, count_parameters
 from actlab.records import store
-from actlab.study import characters
-from actlab.study.cache import tensors_of
-from actlab.study.character_study import CharacterStudy, cells, firsts, make_arm
-from actlab.study.character_trial import NUDGE, PLAIN, CharacterTrial, recipe_of, trial_of
-from actlab.study.characters import compared_on, content, data, network, prepare, text_of, weights
+from actlab.study import timing
+from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import NUDGE, PLAIN, CharacterTrial
 from actlab.study.fields import Axis
-from actlab.study.measure import mean
+from actlab.study.language_trial import weights
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Measures, Outcome, Results, Task
+from actlab.study.trial import Arm, Measures, Outcome, Report, Results, Task, Trial
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.twins import train_together
 
-__all__ = ["Study", "compared_on", "content", "data", "network", "prepare"]
-PATH = "loop"
 Follower = Annotated[
     str, Field(pattern=r"^(own|copied)(-[1-9]\d{0,5})?$", examples=["own", "copied", "own-STEPS", "copied-STEPS"])
 ]
@@ -46,6 +43,78 @@ class TwinTrial(CharacterTrial):
     betas: None = None
     """None: twins train with the optimizer's usual ones."""
 
+    @property
+    def recipe(self) -> Recipe:
+        """Without averages of the weights."""
+        return replace(super().recipe, average=0.0)
+
+    @property
+    def leader(self) -> Self:
+        """The plain trial of its seed."""
+        return self.with_change(self.seed)
+
+    @classmethod
+    def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
+        """A leader and its followers."""
+        groups: dict[Self, list[Self]] = {}
+        for trial in trials:
+            groups.setdefault(trial.leader, []).append(trial)
+        return [tuple(group) for group in groups.values()]
+
+    @classmethod
+    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
+        """The task's trials beside their leader, to the end; it lasts minutes and leaves no checkpoint."""
+        leader = task.first.leader
+        recipe, text = leader.recipe, leader.text.train
+        windows = task.measures.prediction_windows
+        validation, frozen = leader.validation_set(), leader.compared_on(windows or 1)
+        nudged = leader.with_change(leader.seed, NUDGE)
+        followers = {trial.change: nudged.fresh() for trial in task.trials if trial.change}
+        nets = {PLAIN: leader.fresh(), **followers}
+        started, since = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+        block = SCALES[leader.scale].block_size
+        rows = list(train_together(nets[PLAIN], followers, text, block, recipe, recipe.optimizer, leader.seed, report))
+        spent = {"training": (time.perf_counter() - since) / len(nets), "evaluation": 0.0}
+        outcomes = []
+        for trial in task.trials:
+            net = nets[trial.change]
+            final = {"iteration": recipe.iterations, **evaluate(net, validation, recipe)}
+            results = {
+                "label": trial.label,
+                "seed": trial.seed,
+                "variant": trial.change,
+                "status": "done" if math.isfinite(final["val_loss"]) else "diverged",
+                "final": final,
+                "best": {"val_loss": final["val_loss"]},
+                "history": [],
+                "started": started,
+                "seconds": spent,
+                "n_parameters": count_parameters(net),
+                "weights_sha256": weights_sha256(net),
+                "steps": [row for row in rows if row["change"] == trial.change],
+            }
+            outcomes.append((results, {f"predictions/{windows}": predict(net, frozen, recipe), **weights(net)}))
+        return outcomes
+
+    @classmethod
+    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:
+        """As of characters, on each leader and its followers; ``steps``: what was measured along training."""
+        steps: dict[int, list[Results]] = {}
+        for trial, own in zip(arm.trials, results, strict=True):
+            between = [trial.leader.label, trial.label]
+            for row in own.get("steps", ()):
+                measured = {name: value for name, value in row.items() if name not in ("iteration", "change")}
+                steps.setdefault(row["iteration"], []).append({"between": between, **measured})
+        without_steps = [{name: value for name, value in each.items() if name != "steps"} for each in results]
+        along = [{"iteration": at, "pairs": found} for at, found in sorted(steps.items())]
+        return {**super().measure(arm, without_steps), "steps": along}
+
+    @classmethod
+    def seconds(cls, task: Task[Self]) -> float:
+        """As its trials would take, each alone."""
+        settings = task.first.leader.model_dump() | {"optimizer": "adamw"}
+        return len(task.trials) * timing.seconds(Task((CharacterTrial.model_construct(**settings),), task.measures))
+
 
 @with_axes(activation=("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"))
 class TwinStudy(CharacterStudy):
@@ -58,97 +127,11 @@ class TwinStudy(CharacterStudy):
     followers: Axis[Follower] = ("own", "copied")
     """Networks beside the leader: whose slopes they use, and until or from which step."""
 
+    def arms(self) -> list[Arm[Trial]]:
+        """Each seed's leader, then its followers."""
+        trials = [(seed, change) for seed in self.seeds for change in (PLAIN, *self.followers)]
+        asked = Measures(prediction_windows=self.prediction_windows)
+        return [cell.arm_of(first, "twins", trials, asked) for cell in self.cells() for first in cell.firsts()]
+
 
 Study = TwinStudy
-
-
-def plan(study: TwinStudy) -> list[Arm[CharacterTrial]]:
-    """An arm a cell: each seed's leader, then its followers."""
-    trials = [(seed, change) for seed in study.seeds for change in (PLAIN, *study.followers)]
-    asked = Measures(prediction_windows=study.prediction_windows)
-    return [make_arm(cell, first, "twins", trials, asked) for cell in cells(study) for first in firsts(cell)]
-
-
-def load(record: store.Record, label: str) -> TwinTrial:
-    """A recorded leader or follower."""
-    return trial_of(TwinTrial, record, label)
-
-
-def tasks(trials: Sequence[TwinTrial]) -> list[tuple[TwinTrial, ...]]:
-    """A leader and its followers together."""
-    groups: dict[TwinTrial, list[TwinTrial]] = {}
-    for trial in trials:
-        groups.setdefault(trial.with_change(trial.seed), []).append(trial)
-    return [tuple(group) for group in groups.values()]
-
-
-def train(task: Task[TwinTrial], place: Path | None, report: Callable[[int, float], None] | None) -> list[Outcome]:
-    """The task's trials beside their leader, to the end; it lasts minutes and leaves no checkpoint."""
-    leader = task.first.with_change(task.first.seed)
-    recipe = recipe_of(leader)
-    corpus, validation = text_of(leader)
-    windows = task.measures.prediction_windows
-    frozen = compared_on(leader, windows or 1)
-    nudged = leader.with_change(leader.seed, NUDGE)
-    followers = {trial.change: network(nudged) for trial in task.trials if trial.change}
-    nets = {PLAIN: network(leader), **followers}
-    started, since = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    block = SCALES[leader.scale].block_size
-    rows = list(
-        train_together(nets[PLAIN], followers, corpus.train, block, recipe, recipe.optimizer, leader.seed, report)
-    )
-    spent = {"training": (time.perf_counter() - since) / len(nets), "evaluation": 0.0}
-    outcomes = []
-    for trial in task.trials:
-        net = nets[trial.change]
-        final = {"iteration": recipe.iterations, **evaluate(net, validation, recipe)}
-        results = {
-            "label": trial.label,
-            "seed": trial.seed,
-            "variant": trial.change,
-            "status": "done" if math.isfinite(final["val_loss"]) else "diverged",
-            "final": final,
-            "best": {"val_loss": final["val_loss"]},
-            "history": [],
-            "started": started,
-            "seconds": spent,
-            "n_parameters": count_parameters(net),
-            "weights_sha256": weights_sha256(net),
-            "steps": [row for row in rows if row["change"] == trial.change],
-        }
-        outcomes.append((results, {f"predictions/{windows}": predict(net, frozen, recipe), **weights(net)}))
-    return outcomes
-
-
-def measure(arm: Arm[TwinTrial], results: list[Results]) -> store.Record:
-    """Means are over pairs of a leader and a follower; ``steps``: what was measured along training."""
-    windows = arm.measures.prediction_windows
-    targets = compared_on(arm.trials[0], windows).targets.flatten()
-    status = {each["label"]: each["status"] for each in results}
-    pairs: list[Results] = []
-    steps: dict[int, list[Results]] = {}
-    for trial, own in zip(arm.trials, results, strict=True):
-        leader = trial.with_change(trial.seed)
-        between = [leader.label, trial.label]
-        if trial.change and status[leader.label] == status[trial.label] == "done":
-            p, q = (tensors_of(each)[f"predictions/{windows}"] for each in (leader, trial))
-            pairs.append({"between": between, **metrics.compare(p, q, targets)})
-        for row in own.get("steps", ()):
-            measured = {name: value for name, value in row.items() if name not in ("iteration", "change")}
-            steps.setdefault(row["iteration"], []).append({"between": between, **measured})
-    done = [trial for trial in results if trial["status"] == "done"]
-    averages = ("relative_pd", "total_variation", "churn")
-    return {
-        "model_name": arm.trials[0].model,
-        "activation": arm.trials[0].activation,
-        **{f"avg_{name}": mean(pair[name] for pair in pairs) for name in averages},
-        **{f"avg_{name}": mean(trial["final"][name] for trial in done) for name in ("val_loss", "val_accuracy")},
-        "trials": [{name: value for name, value in each.items() if name != "steps"} for each in results],
-        "reproducibility_metrics": pairs,
-        "steps": [{"iteration": at, "pairs": found} for at, found in sorted(steps.items())],
-    }
-
-
-def seconds(task: Task[TwinTrial]) -> float:
-    """What it takes here: as its trials would, each alone."""
-    return len(task.trials) * characters.seconds(Task((task.first.with_change(task.first.seed),), task.measures))

@@ -25,7 +25,7 @@ import torch
 from actlab.errors import ActlabError, BadInput, needs
 from actlab.plugins import PluginFile, execute, plugin_files, set_back
 from actlab.study import provenance
-from actlab.study.cache import Report
+from actlab.study.trial import Report
 from actlab.study.workers import startup
 
 REPORTS_EVERY = 0.2

@@ -9,7 +9,7 @@ _interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the p
 with loading():
     import typer  # noqa: F401  # of the command line, which is every worker's main module
 
-    from actlab.study import characters, images, provenance, run, tokens, twins  # noqa: F401
+    from actlab.study import character_study, images, provenance, run, tokens, twins  # noqa: F401
 
     provenance.code()
 signal.signal(signal.SIGINT, _interrupt)

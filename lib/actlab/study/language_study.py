@@ -1,0 +1,83 @@
+"""What studies of both kinds of language models have: cells, each with settings of its own and a learning rate that it
+chooses or takes from a study that has chosen it (``tuning``); a plan."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, ClassVar, Self
+
+from pydantic import model_validator
+
+from actlab.errors import BadInput
+from actlab.optimizers import OPTIMIZERS
+from actlab.study.plan import Plan, Tuning
+from actlab.study.study import Study
+from actlab.study.trial import Arm, Trial
+from actlab.study.tuning import Rates, chosen, tuned
+
+
+class LanguageStudy(Study):
+    """A study falls into cells, one for each combination of the levels that its trials are named by."""
+
+    tunes: ClassVar[str]
+    """The field that a tuning chooses."""
+    tuned_by: ClassVar[tuple[str, ...]]
+    """What of a cell has a rate of its own."""
+    rates: Rates | None = None
+    """Take the learning rates (or factors) that another study has chosen."""
+    tuning: Tuning | None = None
+    """Choose a learning rate (or factor) for each arm."""
+    plan: Plan | None = None
+    """What was decided before the runs."""
+
+    @model_validator(mode="after")
+    def _betas_fit(self) -> Self:
+        names: tuple[str, ...] = getattr(self, "optimizer", ())
+        for name in names if getattr(self, "betas", None) else ():
+            if name in OPTIMIZERS and not OPTIMIZERS[name].has_betas:
+                having = ", ".join(sorted(each for each, row in OPTIMIZERS.items() if row.has_betas))
+                raise BadInput(f"betas: optimizer {name!r} takes none; those that do are {having}")
+        return self
+
+    @property
+    def rule(self) -> dict[str, Any] | None:
+        """What a record says of the tuning."""
+        return self.tuning.model_dump() if self.tuning else None
+
+    @property
+    def mark(self) -> tuple[int, str] | None:
+        """What a record says of the plan."""
+        return self.plan.mark if self.plan else None
+
+    def plain(self) -> list[Arm[Trial]]:
+        """The arms of a cell's own settings."""
+        raise NotImplementedError
+
+    def beside(self) -> list[Arm[Trial]]:
+        """The arms in which a cell's trials are compared with themselves changed."""
+        return []
+
+    def own_settings(self, cell: Mapping[str, str]) -> dict[str, Any]:
+        """What a cell has of its own."""
+        return {}
+
+    def arms(self) -> list[Arm[Trial]]:
+        """The plain ones first. Those of a study that chooses learning rates, or takes the chosen ones, depend on what
+        is recorded."""
+        cells = self.cells()
+        if self.tuning is not None:
+            return [arm for cell in cells for arm in tuned(cell)[0]]
+        beside = sorted((arm for cell in cells for arm in cell.beside()), key=lambda arm: arm.kind)
+        return list(dict.fromkeys([*(arm for cell in cells for arm in cell.plain()), *beside]))
+
+    def cells(self) -> list[Self]:
+        """The study of each cell alone, the first of the names slowest."""
+        names = self.trial.named_by
+        every = product(*map(self.levels, names))
+        return [self.cell(dict(zip(names, levels, strict=True))) for levels in every]
+
+    def cell(self, cell: Mapping[str, str]) -> Self:
+        """The study of one cell, with its own settings and its chosen rate."""
+        own = self.own_settings(cell)
+        if self.rates is not None:
+            own[self.tunes] = chosen(self, self.rates, cell)
+        return self.replace(**{**own, **cell, "rates": None})
