@@ -259,6 +259,54 @@ holds(
     "0.0044 to 0.012 nats, at most 0.00094, 21 runs",
 )
 
+
+def hold_the_cause() -> None:
+    """params/gates.yaml: with the first network's pattern of ReLUs."""
+    twins = actlab.load("gates", "twins")[1].assign(log10=lambda table: np.log10(table[TV]))
+    copied = actlab.contrasts(twins, "log10", factor="variant", reference="own", correction=None)
+    copied = copied[copied["variant"] == "copied"].set_index("model")
+    times = 10 ** -copied[["difference", "high", "low"]]  # how many times closer, at least, at most
+    holds(set(copied["n"]) == {5}, "geometric means of five seeds")
+    closer_by = [round(times.loc[model, "difference"], digits) for model, digits in (("convlm", -4), ("charlm", -2))]
+    closer_by += times.loc[["hybridlm", "nanotransformer"], "difference"].round(-1).to_list()
+    holds(closer_by == [140_000, 1_700, 430, 310], "140,000 times closer in convlm, 1,700, 430 and 310 times closer")
+    in_minigpt = [round(value, digits) for value, digits in zip(times.loc["minigpt"], (0, 1, -1), strict=True)]
+    holds(in_minigpt == [29, 0.8, 1010], "29 times [0.8, 1,010] in minigpt")
+    holds(times.loc["tinylstm"].round(2).to_list() == [0.89, 0.77, 1.03], "0.89 times [0.77, 1.03]")
+    holds(
+        (times["high"] > 1000).sum() == 1 and (times["low"] > 1000).sum() == 5, "a thousand times in four is undecided"
+    )
+    steps = actlab.load_pairs("gates", of="steps", kind="twins").query("model != 'tinylstm'")
+    wide = steps.pivot(
+        index=["model", "seed", "iteration"], columns="variant", values=["sides_apart", "gradient_distance"]
+    )
+    turned = wide["sides_apart", "own"] > 0
+    parted = wide["gradient_distance", "own"] >= 10 * wide["gradient_distance", "copied"]
+    first = [
+        found[found].reset_index("iteration").groupby(["model", "seed"])["iteration"].min()
+        for found in (turned, parted)
+    ]
+    holds([len(first[0]), (first[0] == first[1]).sum()] == [25, 22], "in 22 of 25 seeds at the very step")
+
+
+def hold_the_rate() -> None:
+    """params/phase.yaml: six learning rates."""
+    after_bit = actlab.load("phase", "perturbed")[1].query("model in ['charlm', 'nanotransformer']")
+    after_bit = after_bit.assign(log10=np.log10(after_bit[TV]))
+    cells = ["setting", "model", "activation", "learning_rate"]
+    after_bit["setting"] = after_bit["setting"].str.extract(r"warmup=(\d+)", expand=False)
+    by_rate = after_bit.groupby(cells)["log10"].mean().unstack().sort_index(axis=1)
+    smooth_ones = by_rate.drop("relu", level="activation")
+    holds((smooth_ones[[0.0005, 0.001]] < -4).all(axis=None), "less than 0.0001 at low rates")
+    rises = smooth_ones.loc["0"].diff(axis=1).max(axis=1)
+    holds(rises.between(2, 4).all() and (rises >= 3).sum() == 5, "two to four powers of ten more within one doubling")
+    under_relu = 10 ** by_rate.xs("relu", level="activation")
+    holds([round(under_relu.min(axis=None), 3), round(under_relu.max(axis=None), 2)] == [0.007, 0.20], "0.007 to 0.20")
+
+
+hold_the_cause()
+hold_the_rate()
+
 # --- 3. What makes two trainings agree -----------------------------------------------------------------------------
 changed = {name: table / 100 for name, table in front.remedies().items()}
 pair = arms("answer-half", "a lower rate is more reproducible")  # ReLU at its rate and at half of it

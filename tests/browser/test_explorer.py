@@ -77,7 +77,7 @@ def test_a_cell_that_a_spreadsheet_would_execute_is_inert(visit):
 @pytest.mark.parametrize(
     ("state", "key", "asked", "words"),
     [
-        ("study=sources&view=loss&level=40&model=convlm", "ArrowRight", "level=50", "At 2.397"),
+        ("study=sources&view=loss&level=40&model=convlm", "ArrowRight", "level=50", "at a loss of 2.397"),
         ("study=sources&view=drift", "Home", "step=0", "at 0."),
         ("study=corner&view=bend&model=convlm", "Home", "bend=0", "relu 0.08"),
     ],
@@ -147,11 +147,11 @@ def test_the_sentence_names_the_largest_significant_difference_or_none(visit):
     table = numbers(page)
     significant = table[table["p (Holm)"] < 0.05]
     largest = significant.loc[significant["value"].abs().idxmax()]
-    assert f"{len(significant)} of {len(table)} differences significant" in said(page)
+    assert f"{len(significant)} of {len(table)} differences are significant" in said(page)
     assert f"the largest of them is {largest.activation} " in said(page)
     assert page.locator('.main .arm path[fill="none"]').count() == len(table) - len(significant)
     page = opened(visit, "sources", view="loss")
-    assert "none of 3 differences is significant (Holm over the study), n = 5" in said(page)
+    assert "None of 3 differences is significant (Holm over the study, 5 seeds)" in said(page)
 
 
 def test_two_configurations_are_paired_by_seed(visit):
