@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from actlab import files
 from actlab.errors import BadInput, check_name
 from actlab.figures.style import styled
-from actlab.report import drawings, folder, rates, summary
+from actlab.report import beside, drawings, folder, rates, summary
 from actlab.report.drawings import left_out
 from actlab.report.study import ARM, Report, load, minus, rows_of
 
@@ -48,6 +48,8 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
         "estimates": report.estimates,
         "differences": report.differences,
         "rates": rates.table(report.study, report.records),
+        "averaged": beside.averaged(report),
+        "equal_loss": beside.at_equal_loss(report),
     }
     for name, rows in tables.items():
         if len(rows):

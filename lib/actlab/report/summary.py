@@ -13,7 +13,7 @@ from actlab.figures.style import small
 from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, words
 from actlab.records.store import Record
-from actlab.report import rates
+from actlab.report import beside, rates, verdict
 from actlab.report.study import ARM, Report, main
 from actlab.statistics.contrasts import jackknife, without_each
 from actlab.statistics.estimate import log_limits
@@ -31,10 +31,18 @@ def text(report: Report) -> str:
         "Holm-adjusted over all groups",
         *_settings(report),
         *rates.lines(rates.table(report.study, report.records)),
+        "",
+        "verdict on this run",
+        *verdict.sentences(report),
     ]
     for name, metric in report.metrics.items():
         lines += ["", metric.label, table(report, metric).to_string()]
         lines += [] if of_trials(name) else _spreads(report, name)
+    for title, found in (
+        ("averaged weights: total variation of single networks and of averaged ones", beside.averaged(report)),
+        (f"at equal validation loss: total variation minus {report.reference}'s", beside.at_equal_loss(report)),
+    ):
+        lines += ["", title, found.set_index(ARM).round(4).to_string()] if len(found) else []
     return "\n".join([*lines, "", "every trial", trials(report).to_string(), ""])
 
 
