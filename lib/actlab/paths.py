@@ -78,12 +78,20 @@ def cache() -> Path:
     return _folder("ACTLAB_CACHE", ".cache")
 
 
+def downloaded() -> Path:
+    """Folder of actlab's own records where `actlab data get records` brings them: ``records/`` in the data folder."""
+    return data() / "records"
+
+
 def recorded() -> Path | None:
-    """Folder of actlab's own records, in its checkout, which another project may read too. None where there is no
-    checkout, and where ``ACTLAB_RESULTS`` says which records count."""
-    if CHECKOUT is None or os.environ.get("ACTLAB_RESULTS"):
+    """Folder of actlab's own records, in its checkout or downloaded, which another project may read too. None where
+    there is none, and where ``ACTLAB_RESULTS`` says which records count."""
+    if os.environ.get("ACTLAB_RESULTS"):
         return None
-    folder = CHECKOUT / "results"
+    try:
+        folder = CHECKOUT / "results" if CHECKOUT else downloaded()
+    except NoProject:
+        return None
     return folder if folder.is_dir() else None
 
 

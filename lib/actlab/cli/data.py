@@ -21,15 +21,23 @@ def data_list() -> None:
 
     for name, dataset in DATASETS.items():
         console.print(f"{name:<12}{dataset.where:<10}{dataset.description}")
+    where = "here" if paths.recorded() else "not here"
+    console.print(f"{'records':<12}{where:<10}the records of actlab's own studies, beside those of a project")
     console.print(f"data folder: {paths.shown(paths.data())} (ACTLAB_DATA moves it)")
 
 
 @app.command("get")
-def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` shows.")]) -> None:
-    """Download a data set into the data folder, checked against its checksums."""
+def data_get(
+    name: Annotated[str, Argument(help="A name that `actlab data list` shows.")],
+    source: Annotated[str, Option("--from", help="Of records: address of a zip of actlab's repository.")] = "",
+) -> None:
+    """Download a data set, or the records of actlab's own studies, into the data folder, checked against checksums."""
     from actlab import paths
-    from actlab.data import catalogue
+    from actlab.data import catalogue, recorded
 
+    if name == "records":
+        console.print(f"{paths.shown(recorded.get(source))}: checked")
+        return
     for path in catalogue.get(name):
         console.print(f"{paths.shown(path)}: checked")
     console.print(f"{name} is ready")
