@@ -1,5 +1,5 @@
-"""The command line: `actlab init | run | status | report | compare | replay | sample | list | data | cache | book |
-paper`, a file for each kind of command."""
+"""The command line: `actlab init | run | status | report | compare | measure | replay | sample | list | data | cache |
+book | paper`, a file for each kind of command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer import Option
 
 import actlab
 from actlab import paths
-from actlab.cli import cache, data, project, results, training
+from actlab.cli import arrays, cache, data, project, results, training
 from actlab.cli.options import CORES, Quiet, Verbose, console, errors, talk
 from actlab.errors import ActlabError, BadInput
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.add_typer(training.app)
 app.add_typer(results.app)
+app.add_typer(arrays.app)
 app.add_typer(project.app)
 app.add_typer(data.app, name="data")
 app.add_typer(cache.app, name="cache")

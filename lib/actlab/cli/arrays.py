@@ -1,0 +1,123 @@
+"""`actlab measure`: how far the predictions of runs of any framework differ, from one array a run. Trains nothing."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from actlab.cli.options import AsJson, Plugins, console, print_json, print_table, rows_of
+from actlab.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+app = typer.Typer()
+
+
+@app.command()
+def measure(
+    runs: Annotated[list[Path], Argument(help="A .npy file a run: (N, V), the same N inputs in the same order.")],
+    labels: Annotated[Path | None, Option(help="A .npy file of the N true classes, from 0.")] = None,
+    logits: Annotated[bool, Option("--logits", help="The files hold logits, not probabilities.")] = False,
+    plugin: Plugins = None,
+    as_json: AsJson = False,
+) -> None:
+    """How far two runs of your own model differ on the same inputs, with 95% intervals over runs: arrays of
+    probabilities (or logits) of any framework. With labels also loss and accuracy."""
+    from actlab.plugins import PARTS, load_plugins
+    from actlab.records.tables import COLUMNS
+
+    load_plugins(plugin or ())
+    own = [name for kind, name in PARTS if kind == "metric"]
+    found = measured(runs, labels, logits, own)
+    if as_json:
+        print_json(rows_of(found))
+        return
+    print_table(found)
+    console.print(f"n: runs; 95% intervals over runs; of {len(runs) * (len(runs) - 1) // 2} pairs")
+    for name in found["metric"]:
+        if name in COLUMNS:
+            console.print(f"{name}: {'; '.join(COLUMNS[name])}")
+    if len(runs) < 3:
+        console.print("two runs give one pair and no interval: three or more runs do")
+
+
+def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str]) -> pd.DataFrame:
+    """A row a metric: ``n`` runs, ``estimate``, ``low``, ``high`` (``statistics.means``; of pairs on a logarithmic
+    scale). Metrics of pairs, then loss (nats) and accuracy (%) where there are labels.
+
+    Raises:
+        BadInput: fewer than two runs, an array of another shape, rows that are no probabilities.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from actlab import metrics
+    from actlab.statistics.contrasts import means
+    from actlab.statistics.estimate import log_limits
+
+    if len(files) < 2 or len(set(files)) < len(files):
+        raise BadInput(f"expected two runs or more, each once, got {', '.join(map(str, files))}")
+    arrays = {str(path): probabilities(path, logits) for path in files}
+    truth = None if labels is None else array_of(labels)
+    rows = []
+    for first, second in combinations(arrays, 2):
+        try:
+            found = metrics.compare(arrays[first], arrays[second], truth, own)
+        except BadInput as error:
+            raise BadInput(f"{first} (first) and {second} (second): {error}") from None
+        rows.append({"arm": "all", "first": first, "second": second} | found)
+    pairs = pd.DataFrame(rows)
+    table = pd.concat(
+        {name: means(pairs, name, "arm") for name in pairs.columns[3:] if not name.startswith("churn_")},
+        names=["metric"],
+    )
+    table["low"], table["high"] = log_limits(table["estimate"], table["low"], table["high"])
+    if truth is not None:
+        index = np.arange(len(truth)), truth.astype(int)
+        scores = pd.DataFrame(
+            {
+                "arm": "all",
+                "seed": name,
+                "loss": -np.log(values[index]).mean(),
+                "accuracy": 100 * (values.argmax(axis=1) == truth).mean(),
+            }
+            for name, values in arrays.items()
+        )
+        of_runs = pd.concat({name: means(scores, name, "arm") for name in ("loss", "accuracy")}, names=["metric"])
+        of_runs.loc["accuracy", ["low", "high"]] = of_runs.loc["accuracy", ["low", "high"]].clip(0, 100).to_numpy()
+        table = pd.concat([table, of_runs])
+    return table.reset_index("metric").reset_index(drop=True)[["metric", "n", "estimate", "low", "high"]]
+
+
+def probabilities(path: Path, logits: bool) -> Array:
+    """The predictions of a run, (N, V), as probabilities."""
+    import numpy as np
+    from scipy.special import softmax
+
+    values = array_of(path)
+    if values.ndim != 2 or not values.size:
+        raise BadInput(f"{path}: expected (N, V), a row an input and a column a class, got {values.shape}")
+    if not np.isfinite(values).all():
+        raise BadInput(f"{path}: expected finite numbers, got {values[~np.isfinite(values)][0]}")
+    found: Array = softmax(values, axis=1) if logits else values
+    return found
+
+
+def array_of(path: Path) -> Array:
+    """The numbers in a .npy file, as doubles; nothing in it is run."""
+    import numpy as np
+
+    try:
+        with path.open("rb") as file:
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False), dtype=np.float64)
+    except (OSError, ValueError, TypeError) as error:
+        raise BadInput(f"{path} cannot be read as an array of numbers, as numpy.save writes it: {error}") from None
