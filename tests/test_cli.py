@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 from itertools import count
 from pathlib import Path
 from unittest.mock import Mock
@@ -213,6 +215,15 @@ def test_a_study_with_links_is_moved_by_hand(tmp_path, capsys):
     (paths.results() / "linked").symlink_to(paths.results() / "made-up")
     assert [run("mv", "linked", "other", "--yes"), run("rm", "linked", "--yes")] == [2, 2]
     assert store.folders() == ["linked", "made-up"]
+
+
+def test_a_terminal_of_ascii_alone_shows_the_rest_as_escapes(tmp_path):
+    """No message fails for the letters that it names."""
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "ACTLAB_RESULTS": str(tmp_path)}
+    command = [sys.executable, "-m", "actlab", "report", "Жук"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert r"\u0416\u0443\u043a" in done.stderr
 
 
 def test_compare_says_which_minus_which(committed, capsys):

@@ -37,6 +37,7 @@ ALONG = pd.DataFrame(
 WRONG = {
     "no values": lambda: actlab.jackknife([]),
     "text": lambda: actlab.jackknife(["a", "b"]),
+    "no shared evaluation": lambda: actlab.at_equal_loss(CURVES, ALONG.assign(iteration=7)),
     "rows of other lengths": lambda: actlab.jackknife([[1], [1, 2]]),
     "a matrix": lambda: actlab.jackknife([[1, 2], [1, 2]]),
     "complex": lambda: actlab.jackknife([1j, 2]),

@@ -4,6 +4,7 @@ import os
 
 import grids
 import pytest
+import tiny
 from damage import changed
 
 from actlab import paths
@@ -16,6 +17,7 @@ from actlab.study import status
 from actlab.study.load_model import trial_of
 from actlab.study.replay import replay
 from actlab.study.run import run
+from actlab.study.tokens import TokenStudy
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,48 @@ def test_a_record_that_is_a_loop_of_links():
     (loop := paths.results() / "loop" / "a.json").symlink_to(loop)
     with pytest.raises(BadInput, match="cannot be read: Too many levels"):
         tables.load("loop")
+
+
+def test_a_record_that_nobody_could_read_is_not_trained(toy):
+    """By the plan alone: pairs, snapshots, ensembles, evaluations."""
+    trained = toy.replace(activation="relu", trials=30, ensembles=(7,), noise_floor=False)
+    with pytest.raises(BadInput, match=r"the record of its 30 trials would have [\d,]+ bytes or more"):
+        run(trained)
+    tokens = TokenStudy(**tiny.ABLATION | {"iterations": 10_000_000, "evaluate_every": 1}, optimizer="adamw")
+    with pytest.raises(BadInput, match="plan fewer"):
+        run(tokens)
+    assert not paths.cache().exists()
+
+
+PARTS = """
+import actlab, torch
+
+@actlab.register_metric("picky")
+def picky(p, q):
+    if p.shape[1] not in (10, 64):
+        raise RuntimeError("expected 64 classes")
+    return (p - q).abs().sum(1)
+
+@actlab.register_activation("leaves")
+class Leaves(torch.nn.Module):
+    def forward(self, x):
+        if len(x) == 2 and x.shape[-1] > 30 and torch.is_grad_enabled():
+            raise SystemExit(0)
+        return torch.tanh(x)
+"""
+
+
+def test_a_metric_that_fails_on_real_predictions_stops_before_training(toy, tmp_path, no_own_parts):
+    (own := tmp_path / "own.py").write_text(PARTS)
+    study = toy.replace(activation="relu", plugins=str(own))
+    with pytest.raises(BadInput, match="the metric 'picky' fails on predictions of charlm: RuntimeError: expected 64"):
+        run(study)
+    assert [*(paths.cache() / "trials").glob("*")] == []
+
+
+def test_a_plug_in_that_ends_the_process_has_failed(toy, tmp_path, no_own_parts):
+    """Its trial, with its traceback; the others go on."""
+    (own := tmp_path / "own.py").write_text(PARTS.replace("(10, 64)", "(10, 64, 28)"))
+    found = run(toy.replace(activation=["leaves", "relu"], plugins=str(own), trials=1))
+    assert [trial["status"] for record in found.present for trial in record["trials"]] == ["failed", "done"]
+    assert "SystemExit" in found.failed[0][1]["traceback"]

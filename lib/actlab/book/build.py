@@ -1,6 +1,7 @@
 """``actlab book``: let Jupyter Book execute what is stale and write the pages, warnings being errors."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,14 @@ def build_book(workers: int, root: Path = paths.ROOT) -> Path:
 def _jupyter_book(root: Path, workers: int) -> None:
     start = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
     command = [*start, "build", "book", "-W", "--keep-going", "--quiet"]
-    if subprocess.run(command, cwd=root, check=False, env=os.environ | {WORKERS: str(workers)}).returncode:
+    process = subprocess.Popen(command, cwd=root, env=os.environ | {WORKERS: str(workers)}, start_new_session=True)
+    try:
+        failed = process.wait()
+    except BaseException:  # an interruption: what it started ends with it
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    if failed:
         raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are gone")
 
 

@@ -3,6 +3,7 @@ book | paper`, a file for each kind of command."""
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 from typing import Annotated
@@ -74,6 +75,9 @@ def _in_checkout(what: str) -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, `timeout` and schedulers of jobs
     try:
         app(standalone_mode=True)

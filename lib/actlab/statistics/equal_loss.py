@@ -177,6 +177,8 @@ def arms_of(
             refuse_several(known, len(known[["iteration", "first", "second"]].drop_duplicates()), cell)
             wide = known.pivot(index="iteration", columns=["first", "second"], values=metric)
             losses, wide = losses.align(wide, join="inner", axis=0)
+            if losses.empty:
+                raise BadInput(f"{' '.join(map(str, cell))}: the curves and the pairs share no evaluation")
             if losses.isna().any(axis=None):
                 status[cell] = "diverged"
             i, j = (labels.get_indexer(wide.columns.get_level_values(side)) for side in ("first", "second"))

@@ -103,9 +103,9 @@ def train_afresh(task: Task[Trial], report: Report | None = None, place: Path | 
     setup.prepare()
     try:
         return task.first.train(task, place, report)
-    except ActlabError:
+    except (ActlabError, KeyboardInterrupt):
         raise
-    except Exception:  # recorded, so that the other trials of a study go on
+    except BaseException:  # recorded, so that the other trials of a study go on; a plug-in may also end the process
         said = traceback.format_exc()
         return [
             ({"label": trial.label, "seed": trial.seed, "status": "failed", "traceback": said}, {})

@@ -1,6 +1,7 @@
 """The optimizer x symmetry x activation ablation of GPT-2: a trial and a study of it, how they are planned, trained,
 measured and read back."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -26,6 +27,7 @@ from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import LanguageTrial, weights, without_vocabulary
 from actlab.study.measure import mean
 from actlab.study.shards import Shards, own_shards, text_shards
+from actlab.study.record_size import check_sizes
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Outcome, Report, Results, Task, Trial
 from actlab.trainers.evaluation import exact, logits_of
@@ -229,6 +231,11 @@ class TokenStudy(LanguageStudy):
             config = config_of(first, [trial.label for trial in trials])
             arms.append(Arm(self.study, "ablation", name, trials, config, plan=self.mark, tuning=self.rule))
         return arms
+
+    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:
+        """Refuse what no record holds."""
+        check_sizes(missing)
+        return ""
 
 
 Study = TokenStudy

@@ -1,0 +1,38 @@
+"""How large an arm's record will be, from its plan: one that no reader would take is refused before anything is
+trained."""
+
+from collections.abc import Iterable
+from math import comb
+
+from actlab.errors import LIMITS, BadInput
+from actlab.study.language_trial import LanguageTrial
+from actlab.study.trial import Arm, Trial
+
+TRIAL, EVALUATION, PAIR, ROW, LABEL = 800, 130, 440, 240, 15
+"""Bytes in a record of a trial without its history, an evaluation, a pair at the end, a pair elsewhere, a name in an
+ensemble: what recorded arms have, or less."""
+
+
+def check_sizes(arms: Iterable[Arm[Trial]]) -> None:
+    """``BadInput`` where the record of one of them would be larger than any that is read."""
+    for arm in arms:
+        if (size := least_bytes(arm)) > LIMITS["record"]:
+            raise BadInput(
+                f"{arm.id}: the record of its {len(arm.trials)} trials would have {size:,} bytes or more, and a record "
+                f"has {LIMITS['record']:,} at most: plan fewer trials, evaluations, snapshots or ensembles"
+            )
+
+
+def least_bytes(arm: Arm[Trial]) -> int:
+    """About how many bytes an arm's record has, and rarely fewer."""
+    first, asked, count = arm.trials[0], arm.measures, len(arm.trials)
+    pairs = comb(count, 2) if arm.kind == "trials" else sum(bool(trial.change) for trial in arm.trials)
+    evaluations = count * (first.iterations // first.evaluate_every + 1) if isinstance(first, LanguageTrial) else 0
+    found = count * TRIAL + evaluations * EVALUATION + (pairs * PAIR if asked.prediction_windows else 0)
+    found += len(asked.snapshots) * count * EVALUATION
+    averages = average if isinstance(average := getattr(first, "average", 0.0), tuple) else [average] * bool(average)
+    elsewhere = len(asked.snapshots) * (pairs + count) + (len(asked.equal_compute) + len(averages)) * pairs
+    for size in asked.ensembles:
+        apart = comb(count, size) * comb(count - size, size) // 2
+        found += apart * (ROW + 2 * size * LABEL)
+    return found + elsewhere * ROW
