@@ -26,8 +26,8 @@ from actlab.study.fields import ActivationName, Batch, OptimizerName, Positive, 
 from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import LanguageTrial, weights, without_vocabulary
 from actlab.study.measure import mean
-from actlab.study.shards import Shards, own_shards, text_shards
 from actlab.study.record_size import check_sizes
+from actlab.study.shards import Shards, own_shards, text_shards
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Outcome, Report, Results, Task, Trial
 from actlab.trainers.evaluation import exact, logits_of
