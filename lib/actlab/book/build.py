@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from actlab import paths
+from actlab.book.address import addresses
 from actlab.book.execute import WORKERS, BookError
 from actlab.book.pages import load_pages, software
 from actlab.files import write_text
@@ -43,9 +44,9 @@ def _jupyter_book(root: Path, workers: int) -> None:
 
 
 def _state(root: Path) -> str:
-    """Hash of the software, of every page's inputs, and of what Sphinx and the paper read and have written: names,
+    """Hash of the software, the addresses, of every page's inputs, and of what Sphinx and the paper read and have written: names,
     sizes and times."""
     files = sorted(path for name in ("book", "paper") for path in (root / name).rglob("*") if path.is_file())
     files = [path for path in files if path.name != "built-from"]
-    inputs = [software(), *(page.made_from() for page in load_pages(root))]
+    inputs = [software(), addresses(), *(page.made_from() for page in load_pages(root))]
     return store.digest([*inputs, *((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.book import dataset, footer, mathml, paper, policy, reference
+from actlab.book import address, dataset, footer, mathml, paper, policy, reference
 from actlab.book.execute import execute_stale
 from actlab.errors import ActlabError
 from actlab.files import in_csv, write_text
@@ -111,6 +111,7 @@ def forget_faults(app: Any, error: Exception | None) -> None:
 
 def setup(app: Any) -> dict[str, Any]:
     """Sphinx calls this."""
+    address.setup(app)
     mathml.setup(app)
     reference.setup(app)
     contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")

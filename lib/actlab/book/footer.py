@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import __version__, paths
+from actlab.book.address import addresses
 from actlab.book.pages import Page, load_pages
 from actlab.files import escaped, read_yaml
 from actlab.paths import git
@@ -26,12 +27,18 @@ def commit() -> str:
 
 
 def live(page: Page, origin: str) -> str:
-    """A link that opens a page's notebook with a kernel on Binder, where this clone's origin is a repository of
-    GitHub."""
-    if not (found := GITHUB.fullmatch(origin)):
+    """Links that open a page's notebook with a kernel on Binder and on Colab, where the project's repository (else this
+    clone's origin) is one of GitHub."""
+    if not (found := GITHUB.fullmatch(addresses()["repository"] or origin)):
         return ""
-    place = f"https://mybinder.org/v2/gh/{found[1]}/HEAD?labpath=notebooks/{page.notebook}.ipynb"
-    return f' <a href="{place}">Run this notebook on Binder.</a>'
+    file = f"notebooks/{page.notebook}.ipynb"
+    binder = f"https://mybinder.org/v2/gh/{found[1]}/HEAD?labpath={file}"
+    colab = f"https://colab.research.google.com/github/{found[1]}/blob/main/{file}"
+    first = f"%pip install git+https://github.com/{found[1]}"
+    return (
+        f' <a href="{binder}">Run this notebook on Binder</a> or <a href="{colab}">in Colab</a>, '
+        f"there after <code>{escaped(first)}</code>."
+    )
 
 
 @cache
