@@ -44,8 +44,8 @@ def _jupyter_book(root: Path, workers: int) -> None:
 
 
 def _state(root: Path) -> str:
-    """Hash of the software, the addresses, of every page's inputs, and of what Sphinx and the paper read and have written: names,
-    sizes and times."""
+    """Hash of the software, the addresses, every page's inputs, and of what Sphinx and the paper read and have written:
+    names, sizes and times."""
     files = sorted(path for name in ("book", "paper") for path in (root / name).rglob("*") if path.is_file())
     files = [path for path in files if path.name != "built-from"]
     inputs = [software(), addresses(), *(page.made_from() for page in load_pages(root))]
