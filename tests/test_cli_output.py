@@ -17,7 +17,6 @@ from actlab.cli import app
 from actlab.cli.results import LISTS, _catalogue
 from actlab.study.cache import place_of
 from actlab.study.cache_files import PARTS, files
-from actlab.study.kinds import plan
 from actlab.study.run import read_params
 from actlab.trainers import loop
 
@@ -148,7 +147,7 @@ def test_the_cache_is_pruned_by_age(study, capsys):
     told = said(capsys, "cache", "prune", "--dry-run")[0]
     assert f"would delete {len(there)} files" in told
     assert [*files()] != []
-    first = place_of(plan(read_params(paths.Path(study)))[0].trials[0])
+    first = place_of(read_params(paths.Path(study)).arms()[0].trials[0])
     with FileLock(first.with_suffix(".lock")):
         assert f"deleted {len(there) - 1} of {len(there) - 1}" in said(capsys, "cache", "prune", "--yes")[0]
     assert [file.path for file in files()] == [first]
