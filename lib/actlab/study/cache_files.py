@@ -61,9 +61,13 @@ def delete(file: CacheFile) -> bool:
 
 
 def _in_use(path: Path) -> bool:
-    """Whether a process holds the lock of the trial that a file is of."""
+    """Whether a process trains the trial that a file is of."""
     trial = re.sub(r"(\.\d+)?\.(safetensors|checkpoint)$", "", path.name)
-    lock = path.with_name(f"{trial}.lock")
+    return is_held(path.with_name(f"{trial}.lock"))
+
+
+def is_held(lock: Path) -> bool:
+    """Whether a process holds a lock."""
     if not lock.exists():
         return False
     try:

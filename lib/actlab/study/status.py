@@ -5,16 +5,16 @@ import json
 import math
 import time
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import median
 
 import pandas as pd
-from filelock import FileLock, Timeout
 
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, DataError
 from actlab.study.cache import cached, place_of
+from actlab.study.cache_files import is_held
 from actlab.study.progress import in_time, seconds_of
 from actlab.study.record import failure_of, recorded
 from actlab.study.run import tasks_of
@@ -97,11 +97,7 @@ def state_of(task: Task[Trial]) -> tuple[str, Results]:
     with no_download(), suppress(DataError):  # what is cached is known by its data, too
         if (results := cached(task)) is not None:
             return "ended", results[0]
-        lock = place_of(task.first).with_suffix(".lock")
-        try:
-            with FileLock(lock, timeout=0) if lock.exists() else nullcontext():
-                pass
-        except Timeout:  # another process works on it
+        if is_held(place_of(task.first).with_suffix(".lock")):  # another process works on it
             return "running", {}
     return "missing", {}
 
