@@ -22,7 +22,7 @@ LOCKED := --only-binary :all: -c constraints.lock
 NAMES := import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]
 NAMES += ; print(*p["build-system"]["requires"], *p["project"]["dependencies"], *{n for e in sys.argv[1].split("+") for n in o[e]}, sep="\n")
 
-.PHONY: help book lab bench paper test check lint types tests install constraints axe clean
+.PHONY: help book lab bench paper test check lint types tests install constraints axe links clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -85,6 +85,9 @@ constraints: $(INSTALLED)  ## resolve the versions of constraints.lock anew, and
 axe:  ## fetch axe-core (npm) into .cache, for the test of accessibility that is skipped without it
 	mkdir -p .cache/axe
 	cd .cache/axe && npm pack --silent axe-core@4 && tar xzf axe-core-4.*.tgz package/axe.min.js && rm axe-core-4.*.tgz
+
+links: $(INSTALLED)  ## ask every link of the built book, also those that lead out of it (a network, minutes)
+	$(BIN)/python -m bench.links --external
 
 clean:  ## remove the built book, its executed notebooks and the tools' caches; records and .venv stay
 	rm -rf book/_build paper/_build book/studies book/_generated .cache/book .mypy_cache .ruff_cache .pytest_cache .hypothesis
