@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -83,3 +85,18 @@ def test_windows_in_ci_types_what_contributing_says():
     install = runpy.run_path(str(paths.ROOT / ".ci" / "install.py"))
     assert "install-book+data+explore+cluster+test" in text_of("Makefile")
     assert install["EXTRAS"] == ("book", "data", "explore", "cluster", "test")
+
+
+def test_a_name_that_the_lock_has_not_is_not_installed(tmp_path):
+    """It would come without a hash."""
+    code = "".join(re.findall(r"^NAMES [+:]= (.*)$", text_of("Makefile"), re.MULTILINE))
+    for name in ("pyproject.toml", "constraints.lock"):
+        (tmp_path / name).write_text(text_of(name), encoding="utf-8")
+    command = [sys.executable, "-c", code, "test"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "pytest" in found.stdout.split()
+    lock = tmp_path / "constraints.lock"
+    lock.write_text(lock.read_text().replace("\ngrimp==", "\nother=="), encoding="utf-8")
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "not in constraints.lock, so without a hash: ['grimp']" in found.stderr

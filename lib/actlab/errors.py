@@ -4,6 +4,7 @@ read; the closed tables of names that raise them."""
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
@@ -38,6 +39,16 @@ def brief(value: object) -> str:
         return "a number of thousands of digits"
 
 
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys, or what turns the direction of text; a tab and the end of a line are text."""
+
+
+def visible(text: str) -> str:
+    """The same with every control character as it is written in Python: what a record, a params file or a plug-in
+    says goes through here before a terminal or a file that is read in one shows it."""
+    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 class ActlabError(Exception):
     """Base of every error that is the input's fault; the command line and notebooks print it without a traceback."""
 
@@ -45,7 +56,7 @@ class ActlabError(Exception):
     """Characters; of a longer message the middle is left out."""
 
     def __str__(self) -> str:
-        text, end = self.message(), self.longest // 3
+        text, end = visible(self.message()), self.longest // 3
         return text if len(text) <= self.longest else f"{text[: 2 * end]} [...] {text[-end:]}"
 
     def message(self) -> str:

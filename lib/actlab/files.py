@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from actlab.errors import LIMITS, BadInput, DamagedFile, DiskError
+from actlab.errors import LIMITS, BadInput, DamagedFile, DiskError, visible
 
 Made = TypeVar("Made")
 NOT_YAML = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)  # what PyYAML raises
@@ -98,8 +98,9 @@ def in_csv(table: Any, **how: Any) -> str:
 
 def _inert(cell: str) -> str:
     """What begins as a formula does, also behind blanks or in full width, gets an apostrophe before it, which
-    spreadsheets take for text; a number stays."""
-    if not re.match(r"[\s\0\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", cell):
+    spreadsheets take for text; a number stays, and what orders a terminal about is spelled out."""
+    cell = visible(cell)
+    if not re.match(r"(\\x00|\\x0[bcd]|[\s\u200b\ufeff])*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\n]", cell):
         return cell
     try:
         float(cell)

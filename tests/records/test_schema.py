@@ -78,8 +78,9 @@ def test_what_could_be_markup():
     check_plain(grids.record() | {"metrics": {"mine": {"label": script}}, "provenance": {"plugins": {"a.py": script}}})
     for place, put in (
         (("provenance", "machine", "processor"), script),
+        (("provenance", "machine", "processor"), "a \x1b[2J processor"),
         (("provenance", "machine"), {script: 1}),
         (("config", "protocol"), [script]),
     ):
-        with pytest.raises(RecordError, match=r"record 'charlm-relu', .*: '<img .*' could be markup, not a name"):
+        with pytest.raises(RecordError, match=r"record 'charlm-relu', .*: '(<img|a ).*' could be markup, not a name"):
             check_plain(changed(grids.record(), place, put))

@@ -7,9 +7,10 @@ import pytest
 import tiny
 from damage import changed
 
-from actlab import paths
+from actlab import paths, report
+from actlab.cli.options import console
 from actlab.data.text import corpus_of
-from actlab.errors import BadInput, DamagedRecord, RecordError
+from actlab.errors import CONTROL, BadInput, DamagedRecord, RecordError
 from actlab.files import parse_yaml, write_text
 from actlab.records import store, tables
 from actlab.records.find import find
@@ -94,6 +95,21 @@ def test_a_record_that_nobody_could_read_is_not_trained(toy):
     with pytest.raises(BadInput, match="plan fewer"):
         run(tokens)
     assert not paths.cache().exists()
+
+
+def test_no_text_gives_orders_to_a_terminal(tmp_path, capsys):
+    """Neither in a message, nor printed, nor in the files of a report."""
+    orders = "\x1b]0;owned\a\u202etxt"
+    console.print(f"{orders} and text")
+    assert capsys.readouterr().out == "\\x1b]0;owned\\x07\\u202etxt and text\n"
+    assert str(BadInput(f"no {orders}")) == "no \\x1b]0;owned\\x07\\u202etxt"
+    made = grids.record()
+    for pair in made["reproducibility_metrics"]:
+        pair["mine"] = 0.5
+    grids.save(made | {"metrics": {"mine": {"label": orders, "note": ""}}})
+    for path in report.write(report.load("made-up"), tmp_path / "out", ()):
+        assert not CONTROL.search(path.read_text())
+    assert "owned" in (tmp_path / "out/summary.txt").read_text()
 
 
 PARTS = """

@@ -22,6 +22,8 @@ BUTTONS = ' onclick="window.print()" onclick="toggleFullScreen()"'
 """The theme's, of any page: the search reads pages that have them, under the policy of its own."""
 TOGGLE = '<summary{}><span class="toctree-toggle"'
 """The theme's, beside a page with pages below it: it names nothing that a screen reader could say."""
+LEADS_ON = '<html><head><noscript><meta http-equiv="refresh"'
+"""How a page of an old address begins."""
 POLICY = {
     "default-src": OURS,
     "script-src": f"{OURS} 'unsafe-hashes' {{}}",
@@ -48,21 +50,28 @@ def hashes(page: str, without: set[str]) -> set[str]:
     return {f"'sha256-{one}'" for one in made}
 
 
+def meta(allowed: set[str]) -> str:
+    """The policy of a page that runs the scripts of these hashes."""
+    policy = "; ".join(map(" ".join, POLICY.items())).format(" ".join(sorted(allowed)))
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+
 def add(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page: a mark in its head, until ``finish``."""
+    """Sphinx calls this for every page: a policy that lets nothing in its text run, and a mark, until ``finish``; a
+    build that is stopped leaves pages with it."""
     if app.builder.name == "html":
         strange = " ".join(sorted(hashes(context.get("body", ""), programs())))
-        context["metatags"] = f"<!-- policy, without: {strange} -->" + context.get("metatags", "")
+        context["metatags"] = f"{meta(set())}<!-- policy, without: {strange} -->" + context.get("metatags", "")
 
 
 def finish(app: Any, error: Exception | None) -> None:
     """Sphinx calls this at the end: where a page has a mark, its policy: allowed is what the theme wrote around the
-    text, and our programs in it."""
+    text, and our programs in it. A page that leads from an old address gets one too."""
     for path in Path(app.outdir).rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         if found := MARK.search(page):
             allowed = hashes(page, set()) - {*found[1].split()} | hashes(BUTTONS, set())
-            policy = "; ".join(map(" ".join, POLICY.items())).format(" ".join(sorted(allowed)))
-            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             named = page.replace(TOGGLE.format(""), TOGGLE.format(' aria-label="Its pages"'))
-            write_text(path, named.replace(found[0], meta, 1))
+            write_text(path, named.replace(meta(set()) + found[0], meta(allowed), 1))
+        elif page.startswith(LEADS_ON):
+            write_text(path, page.replace("<head>", f"<head>{meta(hashes(page, set()))}", 1))

@@ -9,13 +9,22 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 from typer import Option
 
-from actlab.errors import BadInput
+from actlab.errors import BadInput, visible
 from actlab.records.strict import in_json
 
-console = Console(markup=False, highlight=False, soft_wrap=True)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class Screen(Console):
+    """A terminal to which no text gives orders."""
+
+    def render_str(self, text: str, **how: Any) -> Text:  # noqa: D102
+        return super().render_str(visible(text), **how)
+
+
+console = Screen(markup=False, highlight=False, soft_wrap=True)
+errors = Screen(stderr=True, highlight=False, soft_wrap=True)
 CORES = os.cpu_count() or 1
 MANY = "; several by commas or repeated."
 Models = Annotated[list[str] | None, Option("--model", help=f"Only this model{MANY}")]

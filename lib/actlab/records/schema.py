@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from actlab.errors import LIMITS, RecordError, brief
+from actlab.errors import CONTROL, LIMITS, RecordError, brief
 
 
 def _bounded(value: object) -> object:
@@ -58,6 +58,8 @@ Two = Field(min_length=2, max_length=2)
 ByStatus = Field(discriminator="status")
 MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What HTML takes for more than text."""
+SUSPECT = re.compile(rf"{MARKUP.pattern}|\\u00[0189]|\\u20|\\[bfr]|\x7f")
+"""The JSON of a record with markup, or with a control character."""
 LARGE = re.compile(r"(?<![\w.])-?[0-9]{19}")
 """What may be a number of 2**63 and more."""
 FREE = {"plugins", "metrics", "prompt", "texts", "traceback"}
@@ -707,7 +709,8 @@ def check_numbers(record: dict[str, Any]) -> None:
 
 
 def check_plain(record: dict[str, Any]) -> None:
-    """``RecordError`` where a text of a record that pages take for a name, a machine or a setting could be markup; what
+    """``RecordError`` where a text of a record that pages take for a name, a machine or a setting could be markup, or
+    what a terminal obeys; what
     is free (``FREE``) is escaped wherever it is shown."""
     places: list[tuple[str, Any]] = [("", record)]
     for at, value in places:
@@ -715,7 +718,7 @@ def check_plain(record: dict[str, Any]) -> None:
         for key, item in inner:
             places += [(f"{at}.{key}", item)] if key not in FREE else []
             for text in (key, item):
-                if isinstance(text, str) and MARKUP.search(text) and key not in FREE:
+                if isinstance(text, str) and key not in FREE and (MARKUP.search(text) or CONTROL.search(text)):
                     raise RecordError(f"{_named(record)}, {at[1:100]}: {brief(text)} could be markup, not a name")
 
 

@@ -12,7 +12,7 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from actlab import files
-from actlab.errors import BadInput, check_name
+from actlab.errors import BadInput, check_name, visible
 from actlab.figures.style import styled
 from actlab.report import beside, drawings, folder, rates, summary
 from actlab.report.drawings import left_out
@@ -41,7 +41,7 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
     for name, metric in report.metrics.items():
         texts[f"table_{name}.tex"] = summary.table(report, metric).to_latex(escape=True)
     for name, text in texts.items():
-        yield name, text.encode()
+        yield name, visible(text).encode()
     tables = {
         "trials": report.trials.drop(columns=[*ARM, "level"]),
         "pairs": report.pairs.drop(columns=[*ARM, "level"]),

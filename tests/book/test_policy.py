@@ -1,0 +1,34 @@
+"""The policy of the book's pages: also of a build that is stopped, and of a page that leads from an old address."""
+
+import re
+from types import SimpleNamespace
+
+from sphinx_reredirects import REDIRECT_FILE_DEFAULT_TEMPLATE
+
+from actlab.book import policy
+
+
+def test_a_page_has_a_policy_from_the_start(tmp_path):
+    """Until the build is finished none of its inline scripts runs."""
+    app = SimpleNamespace(builder=SimpleNamespace(name="html"), outdir=tmp_path)
+    context = {"body": "<script>alert(1)</script>"}
+    policy.add(app, "a", "", context, None)
+    page = f"<html><head>{context['metatags']}</head><body><script>theme()</script>{context['body']}</body></html>"
+    (tmp_path / "a.html").write_text(page)
+    assert "'unsafe-hashes' ;" in re.search('content="([^"]*)"', page)[1]
+    policy.finish(app, None)
+    finished = (tmp_path / "a.html").read_text()
+    assert finished.count("Content-Security-Policy") == 1
+    assert policy.hashes("<script>theme()</script>", set()).pop() in finished
+    assert policy.hashes("<script>alert(1)</script>", set()).pop() not in finished
+
+
+def test_a_page_of_an_old_address_has_one(tmp_path):
+    """Its own script, which goes on, is all that runs."""
+    page = REDIRECT_FILE_DEFAULT_TEMPLATE.replace("${to_uri}", "studies/methods.html")
+    (tmp_path / "old.html").write_text(page)
+    for _ in range(2):
+        policy.finish(SimpleNamespace(outdir=tmp_path), None)
+    finished = (tmp_path / "old.html").read_text()
+    assert finished.count("Content-Security-Policy") == 1
+    assert policy.hashes(page, set()).pop() in finished
