@@ -248,6 +248,19 @@ def test_a_folded_section_is_closed_until_a_link_leads_into_it():
     assert re.search(r'<section id="b"><h\d>B', html)
 
 
+def test_what_is_said_of_the_recorded_study_stands_open_in_the_book():
+    """Elsewhere it is folded, since a notebook may show another run; other folds stay."""
+    opened = '<details class="recorded">\n   <summary>Of the recorded study</summary>'
+    parts = [f".. raw:: html\n\n   {text}" for text in ("<details>", "</details>", opened, "</details>")]
+    other, end, first, last = parts
+    tree = publish_doctree(f"{other}\n\nHow.\n\n{end}\n\n{first}\n\nThey say.\n\n{last}\n\nSeen.")
+    extension.unfold(None, tree, "page")
+    html = publish_from_doctree(tree, writer_name="html5").decode()
+    assert html.count("<details") == html.count("</details>") == 1
+    assert "recorded" not in html
+    assert "They say." in html
+
+
 def test_footer_names_the_days_of_the_records_that_a_page_reads(root):
     """Commit, versions and days; a file without a date is no record; the citation has the package's version; a page
     opens on Binder where its origin is on GitHub."""

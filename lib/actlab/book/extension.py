@@ -52,6 +52,8 @@ def write_downloads(app: Any, error: Exception | None) -> None:
 
 
 FOLDED = "<!-- folded -->"
+RECORDED = '<details class="recorded">'
+"""Opens what a notebook says of the recorded study, which is folded where the notebook shows another run."""
 FIGURE = re.compile(
     r'<img src="data:image/svg\+xml;base64,([\w+/=]+)"( alt="[^"]*") data-csv="([\w+/=]*)">'
     r'<figcaption><span class="caption-text"(?: data-explore="([^"]*)")?>(.*?)</span>'
@@ -78,6 +80,17 @@ def finish(app: Any, page: str, template: str, context: dict[str, Any], doctree:
 
     plain = context["body"].replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     context["body"] = FIGURE.sub(linked, plain)
+
+
+def unfold(app: Any, doctree: Any, page: str) -> None:
+    """What is said of the recorded study stands open in the book, whose pages are of that study."""
+    from docutils import nodes
+
+    for opening in [raw for raw in doctree.findall(nodes.raw) if raw.astext().startswith(RECORDED)]:
+        behind = opening.findall(nodes.raw, include_self=False, descend=False, siblings=True)
+        closing = next(raw for raw in behind if raw.astext().strip() == "</details>")
+        for raw in (opening, closing):
+            raw.parent.remove(raw)
 
 
 def fold(app: Any, doctree: Any, page: str) -> None:
@@ -117,6 +130,7 @@ def setup(app: Any) -> dict[str, Any]:
     contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")
     app.add_config_value("actlab_contents", contents, "html")  # each page shows it: when it changes, all are written
     app.connect("builder-inited", execute_pages, priority=100)
+    app.connect("doctree-resolved", unfold)
     app.connect("doctree-resolved", fold)
     app.connect("html-page-context", footer.add)
     app.connect("html-page-context", finish)

@@ -3,19 +3,28 @@ differ, which differences it could have shown, and which it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pandas as pd
 
 from actlab.report import beside
 from actlab.report.beside import METRIC
-from actlab.report.study import ARM, Report
+from actlab.report.study import ARM, Report, load
 from actlab.statistics.significance import ALPHA
 
 
 def sentences(report: Report) -> list[str]:
     """All that the run has numbers for; disagreement in points, which are hundredths of total variation."""
     return [*_learned(report), *_seeds(report), *_shown(report), *_floor(report), *_averaged(report), *_equal(report)]
+
+
+def of_arms(study: str, arms: Collection[str]) -> list[str]:
+    """The same of some arms of a study, for the page of a run."""
+    whole = load(study)
+    own = whole.runs[whole.runs["record"].isin(arms)]
+    if own.empty:  # a larger record of the same settings stands in the tables in their place
+        return []
+    return sentences(whole.part(list(own[ARM].itertuples(index=False, name=None))))
 
 
 def _learned(report: Report) -> Iterator[str]:
