@@ -4,6 +4,8 @@ finished."""
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from concurrent.futures import Future
 from contextlib import suppress
@@ -92,6 +94,16 @@ def test_a_cluster_by_its_address(tmp_path, capsys):
     assert capsys.readouterr().err.count("is neither encrypted nor protected") == 1
     assert os.getpid() not in {process for _, process in found.values()}
     assert sorted(heard) == [(5, 1, 5.0), (6, 1, 6.0)]
+
+
+def test_tls_without_certificates_is_said_at_once():
+    """In one sentence, and nothing of it is left to wait for at the end of the process."""
+    code = "from actlab.study.workers.pool import connected; connected('tls://127.0.0.1:9')"
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert "EngineError: no Dask scheduler answers at 'tls://127.0.0.1:9'" in found.stderr
+    assert "ssl_context" in found.stderr
+    assert "Exception ignored" not in found.stderr
 
 
 def test_no_scheduler_is_said(monkeypatch):

@@ -222,9 +222,12 @@ def connected(scheduler: str) -> Any:
     found: list[Any] = []
 
     def connect() -> None:
+        client: Any = Client.__new__(Client)
         try:
-            found.append(Client(scheduler, timeout=CONNECT, set_as_default=False))
+            client.__init__(scheduler, timeout=CONNECT, set_as_default=False)
+            found.append(client)
         except Exception as error:  # whatever else listens there may answer anything
+            client.status = "closed"  # it would wait 20 s for a connection that it never had, to close it
             found.append(str(error) or type(error).__name__)
 
     thread = Thread(target=connect, daemon=True)
