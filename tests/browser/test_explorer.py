@@ -148,7 +148,7 @@ def test_the_sentence_names_the_largest_significant_difference_or_none(visit):
     significant = table[table["p (Holm)"] < 0.05]
     largest = significant.loc[significant["value"].abs().idxmax()]
     assert f"{len(significant)} of {len(table)} differences are significant" in said(page)
-    assert f"the largest of them is {largest.activation} " in said(page)
+    assert f"the largest of these is {largest.activation} " in said(page)
     assert page.locator('.main .arm path[fill="none"]').count() == len(table) - len(significant)
     page = opened(visit, "sources", view="loss")
     assert "None of 3 differences is significant (Holm over the study, 5 seeds)" in said(page)

@@ -103,7 +103,10 @@ def _spreads(report: Report, metric: str) -> Iterator[str]:
         shared = pairs[pairs[["first", "second"]].isin(runs).all(axis=1)]
         wide = without_each(shared, metric, ["arm"]).pivot(index="left_out", columns="arm", values="value")
         cv = jackknife(100 * wide.std(axis=1, ddof=0, skipna=False) / wide.mean(axis=1, skipna=False))
-        shown = interval((cv["estimate"], *log_limits(cv["estimate"], cv["low"], cv["high"])), ".2f")
+        low, high = log_limits(cv["estimate"], cv["low"], cv["high"])
+        shown = interval((cv["estimate"], low, high), ".2f")
+        if high > 100 * cv["estimate"]:  # two or three seeds: an interval over powers of ten says nothing
+            shown = f"{cv['estimate']:.2f} (too few seeds for an interval)"
         yield f"{group}: mean {own.mean():.4f}, CV% {shown}, lowest {own.idxmin()}, highest {own.idxmax()}"
 
 
