@@ -82,4 +82,5 @@ def test_downloads_are_https_with_a_checksum():
     assert all(source.url.startswith("https://") and re.fullmatch("[0-9a-f]{64}", source.sha256) for source in listed)
     text = "".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib").rglob("*.py"))
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
+    names |= {"http://www.sitemaps.org/schemas/sitemap/0.9"}
     assert set(re.findall(r"\bhttp://[^\s\"'`)]+", text)) <= names

@@ -44,6 +44,12 @@ def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository, monkeyp
     assert commits("params/toy.yaml") == {}
 
 
+def needs_history():
+    """Skips a test where there is no repository, or a shallow clone of it, as README makes one."""
+    if (paths.git("rev-parse", "--is-shallow-repository") or "true").strip() == "true":
+        pytest.skip("the whole history of the repository is not here")
+
+
 def begun(record):
     """When the training of a record had begun at the latest: when it was written minus its longest trial."""
     longest = max(sum(trial["seconds"].values()) for trial in record["trials"] if trial["status"] == "done")
@@ -52,8 +58,7 @@ def begun(record):
 
 def test_every_rule_of_a_params_file_was_committed_before_the_training_of_its_study():
     """Where the plan is a comment; trials may run side by side."""
-    if not commits("params/sources.yaml"):
-        pytest.skip("the history of the repository is not here")
+    needs_history()
     studies = ("sources", "scale", "extreme", "autopsy-convlm", "autopsy-models", "autopsy-swiglu", "autopsy-overfit")
     for study in (*studies, "extreme-small", "sources-small"):
         first = min(begun(record) for record in grids.committed(study) if record["kind"] == "trials")
@@ -62,8 +67,7 @@ def test_every_rule_of_a_params_file_was_committed_before_the_training_of_its_st
 
 def test_every_recorded_plan_of_this_repository_came_before_its_runs(committed):
     """Of all results: the history holds each record's plan, from before its first trial (where there is a history)."""
-    if not commits("params/repro-lite.yaml"):
-        pytest.skip("no git history here")
+    needs_history()
     folders = [folder.name for folder in sorted(paths.results().iterdir()) if folder.is_dir()]
     found = pd.concat([registrations(store.load_study(study)) for study in folders])
     committed, began = (pd.to_datetime(found[column], utc=True) for column in ("committed", "first_run"))
@@ -73,9 +77,9 @@ def test_every_recorded_plan_of_this_repository_came_before_its_runs(committed):
 
 def test_every_recorded_plan_was_committed_before_the_first_commit_of_its_record():
     """Of the form in which a record came into the history, whatever was written into it since."""
+    needs_history()
     added = paths.git("log", "--reverse", "--diff-filter=A", "--format=%cI", "--name-only", "--", "results/*/*.json")
-    if not added:
-        pytest.skip("the history of the repository is not here")
+    assert added
     first, moment = {}, ""
     for line in filter(None, added.splitlines()):
         if line.endswith(".json"):
@@ -109,9 +113,8 @@ def edited(*more):
 
 def made_strict():
     """The commit that made records strict JSON, and its list: name -> (sha256 before, after)."""
+    needs_history()
     commit = (paths.git("log", "--diff-filter=A", "--format=%H", "--", STRICT) or "").strip()
-    if not commit:
-        pytest.skip("the history of the repository is not here")
     rows = pd.read_csv(paths.ROOT / STRICT).itertuples(index=False)
     return commit, {f"results/{path}": (before, after) for path, before, after in rows}
 

@@ -33,10 +33,13 @@ def at_equal_loss(report: Report) -> pd.DataFrame:
     """The arm minus the reference in total variation, each read at the loss that all arms of the group reach
     (``statistics.equal_loss``); groups whose reference does not reach the bigram table are left out. None without
     snapshots."""
-    along = _own(report, load_pairs, "along")
+    along, curves = _own(report, load_pairs, "along"), _own(report, load_curves)
+    if len(along):  # where both were measured
+        along = along.merge(curves[["record", "iteration"]].drop_duplicates())
     if along.empty or along["iteration"].nunique() < 2 or report.reference not in set(along["arm"]):
         return pd.DataFrame(columns=[*ARM, "n", "difference", "low", "high", "p_holm", "status"])
-    curves, bigram = _own(report, load_curves), bigram_loss(report)
+    curves = curves[curves["record"].isin(along["record"])]
+    bigram = bigram_loss(report)
     found = equal_loss(curves, along, METRIC, ["group"], "arm", report.reference, exclude_above=bigram)
     return found[found["status"] != "missing"]
 
