@@ -42,7 +42,9 @@ def agreement() -> Figure:
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set_yticks(range(len(rows)), rows.values())
         axes.invert_yaxis()
-        axes.set_xlabel("change of the 20 points between two seeds (left: they agree more)\nactivations: at equal loss; the others: at the end of training")
+        axes.set_xlabel(
+            "change of the 20 points between two seeds (left: they agree more)\nactivations: at equal loss; the others: at the end of training"
+        )
     return keep(figure, drawn)
 
 

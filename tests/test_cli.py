@@ -276,3 +276,24 @@ def test_tokenize_writes_shards(tmp_path, capsys):
         "train_000.bin",
         "val_000.bin",
     }
+
+
+def test_compare_writes_a_file_and_nothing_else(committed, tmp_path, capsys):
+    """A link stays a link, to a file with the comparison; a folder or a pipe is refused."""
+    (link := tmp_path / "link.csv").symlink_to(tmp_path / "target.csv")
+    os.mkfifo(pipe := tmp_path / "pipe")
+    assert run("compare", "ablation-novels", "ablation-tuned", "--out", link) == 0
+    assert link.is_symlink()
+    assert "val_loss" in (tmp_path / "target.csv").read_text()
+    for place in (pipe, tmp_path):
+        assert run("compare", "ablation-novels", "ablation-tuned", "--out", place) == 2
+        assert "expected a file to write" in capsys.readouterr().err
+    assert pipe.is_fifo()
+
+
+def test_init_where_links_or_names_lead_nowhere(tmp_path, capsys):
+    """One sentence each."""
+    (loop := tmp_path / "loop").symlink_to(loop)
+    for place in ("~nosuchuser/z", loop):
+        assert run("init", place) == 2
+        assert "leads nowhere" in capsys.readouterr().err

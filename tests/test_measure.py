@@ -1,6 +1,7 @@
 """`actlab measure`: take-home as one command, for arrays of predictions of any framework."""
 
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -63,6 +64,11 @@ def test_what_is_no_distribution_is_refused(runs, tmp_path, capsys):
     np.save(tmp_path / "nan.npy", np.full((50, 5), np.nan))
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
     (tmp_path / "text.npy").write_text("no array")
+    np.save(tmp_path / "complex.npy", np.full((50, 5), 0.2 + 0.1j))
+    os.mkfifo(tmp_path / "pipe.npy")
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }"
+    (tmp_path / "huge.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    (tmp_path / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr':'<f8'  ")
     said = {
         (*paths,): "expected probabilities, rows of numbers from 0 that sum to 1",
         (paths[0],): "expected two runs or more",
@@ -72,6 +78,10 @@ def test_what_is_no_distribution_is_refused(runs, tmp_path, capsys):
         (paths[0], tmp_path / "nan.npy"): "expected finite numbers",
         (paths[0], tmp_path / "objects.npy"): "cannot be read as an array of numbers",
         (paths[0], tmp_path / "text.npy"): "cannot be read as an array of numbers",
+        (paths[0], tmp_path / "complex.npy"): "expected real numbers, got complex128",
+        (paths[0], tmp_path / "pipe.npy"): "it is not a regular file",
+        (paths[0], tmp_path / "huge.npy"): "cannot be read as an array of numbers",
+        (paths[0], tmp_path / "cut.npy"): "cannot be read as an array of numbers",
         (*paths, "--logits", "--labels", tmp_path / "flat.npy"): "expected 50 targets",
     }
     for words, wanted in said.items():

@@ -60,7 +60,12 @@ def check_elsewhere(elsewhere: dict[str, pd.DataFrame]) -> None:
     agrees([(rate["difference"] > 0).sum(), (rate["outcome"] == "higher").sum()], [9, 6], "at ReLU's rate", digits=0)
     agrees(rate["same_runs"].sum(), 5, "the same runs", digits=0)
     turned = rate[rate["difference"] * rate["difference_main"] < 0]
-    agrees([len(turned), turned["same_runs"].sum()], [2, 0], "opposite signs at ReLU's rate, and not the same runs", digits=0)
+    agrees(
+        [len(turned), turned["same_runs"].sum()],
+        [2, 0],
+        "opposite signs at ReLU's rate, and not the same runs",
+        digits=0,
+    )
 
 
 def check_averaged_networks(calm: pd.DataFrame) -> None:

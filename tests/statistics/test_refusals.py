@@ -95,3 +95,10 @@ def test_a_run_is_one_run_as_text_and_as_a_number():
     numbers = CURVES.assign(trial=CURVES["trial"].astype(int))
     pd.testing.assert_frame_equal(actlab.equal_loss(numbers, ALONG), actlab.equal_loss(CURVES, ALONG))
     assert not math.isnan(actlab.equal_loss(numbers, ALONG)["difference"][0])
+
+
+def test_no_line_goes_through_equal_losses_or_one_that_is_missing():
+    """Then nothing is known at a lower loss."""
+    for losses in ([2.0], [2.0, 2.0, 2.0], [3.0, NONE, 2.0]):
+        value, extrapolated = actlab.at_loss(losses, [1.0] * len(losses), 0.5)
+        assert (math.isnan(value), extrapolated) == (True, True)

@@ -15,7 +15,9 @@ from actlab.files import parse_yaml, write_text
 from actlab.records import store, tables
 from actlab.records.find import find
 from actlab.study import status
+from actlab.study.character_study import CharacterStudy
 from actlab.study.load_model import trial_of
+from actlab.study.overrides import overridden
 from actlab.study.replay import replay
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
@@ -144,3 +146,17 @@ def test_a_plug_in_that_ends_the_process_has_failed(toy, tmp_path, no_own_parts)
     found = run(toy.replace(activation=["leaves", "relu"], plugins=str(own), trials=1))
     assert [trial["status"] for record in found.present for trial in record["trials"]] == ["failed", "done"]
     assert "SystemExit" in found.failed[0][1]["traceback"]
+
+
+@pytest.mark.parametrize("decays", [[0.5, 0], [0], [0.5, 0.5], []])
+def test_averages_that_no_record_could_hold_are_refused_before_training(decays):
+    """Each average has a decay of its own; 0 alone is for none."""
+    with pytest.raises(ValueError, match="decays that differ and lie above 0"):
+        CharacterStudy(study="toy", average=decays)
+
+
+def test_a_setting_of_what_is_no_arm_is_refused():
+    """With what stands there."""
+    sets = ["per_arm.charlm=5", "per_arm.charlm.iterations=3"]
+    with pytest.raises(BadInput, match=r"per_arm\.charlm is 5, which has no iterations"):
+        overridden({}, [], sets, {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -116,8 +117,13 @@ def array_of(path: Path) -> Array:
     """The numbers in a .npy file, as doubles; nothing in it is run."""
     import numpy as np
 
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise BadInput(f"{path} is no array: it is not a regular file")
     try:
         with path.open("rb") as file:
-            return np.asarray(np.lib.format.read_array(file, allow_pickle=False), dtype=np.float64)
-    except (OSError, ValueError, TypeError) as error:
+            found = np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, ValueError, TypeError, OverflowError, MemoryError, SyntaxError, TokenError) as error:
         raise BadInput(f"{path} cannot be read as an array of numbers, as numpy.save writes it: {error}") from None
+    if found.dtype.kind not in "biuf":
+        raise BadInput(f"{path}: expected real numbers, got {found.dtype}")
+    return found.astype(np.float64)

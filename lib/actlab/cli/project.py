@@ -27,7 +27,7 @@ def init(
     folder: Annotated[Path, Argument(help="Folder of the project; the current one unless given.")] = Path(),
 ) -> None:
     """Make a project of your own: params/, results/, a notebook and a README. Nothing that is there is replaced."""
-    root = folder.expanduser().resolve()
+    root = paths.located(str(folder))
     if root == paths.CHECKOUT:
         raise BadInput(f"{root} is actlab's own checkout, which is a project: `actlab run params/repro-quick.yaml`")
     if (root / paths.MARK).exists():

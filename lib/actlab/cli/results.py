@@ -89,12 +89,16 @@ def compare(
     """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
     metric. Trains nothing."""
     from actlab import report as reports
+    from actlab.errors import BadInput
     from actlab.files import in_csv, write_text
     from actlab.records.tables import COLUMNS
 
     differs, differences = reports.compare(first, second)
     if out:
-        write_text(out, in_csv(differences, index=False))
+        place = paths.located(str(out))  # a link stays a link
+        if place.exists() and not place.is_file():
+            raise BadInput(f"--out {out}: expected a file to write, got what is none")
+        write_text(place, in_csv(differences, index=False))
     if as_json:
         rows = rows_of(differences)
         print_json({"first": first, "second": second, "settings": differs, "differences": rows})

@@ -262,4 +262,6 @@ def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, b
         raise BadInput(f"expected a value for each loss, got {len(x)} losses and {len(y)} values")
     if (x <= loss).any():
         return float(interpolated(x, y, loss)), False
+    if len(set(x[-3:])) < 2 or not np.isfinite(x[-3:]).all():  # no line goes through them
+        return math.nan, True
     return float(np.polyval(np.polyfit(x[-3:], y[-3:], 1), loss)), True

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from torch import Tensor, nn
 
 from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
@@ -50,6 +50,13 @@ OF_CHARACTERS: dict[str, dict[str, Any]] = {"ecd": {"F0": 0.0}}
 """Settings that depend on the losses that can be reached: the published F0 = 2 nats lies above those of characters."""
 
 
+def several_decays(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    """Of several averages each has a decay of its own, and none is the last weights themselves."""
+    if isinstance(value, tuple) and (not value or 0 in value or len(set(value)) < len(value)):
+        raise ValueError(f"expected decays that differ and lie above 0, got {list(value)}; 0 alone: none")
+    return value
+
+
 class CharacterTrial(LanguageTrial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
@@ -70,7 +77,7 @@ class CharacterTrial(LanguageTrial):
     schedule: Literal["constant", "linear", "cooldown", "cosine"] = "constant"
     """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
     cosine: 2% of warm-up, then to a tenth."""
-    average: Annotated[Decay | tuple[Decay, ...], BeforeValidator(as_tuple)] = 0.0
+    average: Annotated[Decay | tuple[Decay, ...], BeforeValidator(as_tuple), AfterValidator(several_decays)] = 0.0
     """Decay of a moving average of the weights, compared at the end as well, or several of them; 0: none."""
     gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
     """matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer."""

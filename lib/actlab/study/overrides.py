@@ -40,7 +40,10 @@ def set_in(given: dict[str, Any], values: Mapping[str, Any], name: str, value: A
         held = given.get(first, values.get(first))
         inside = dict(held) if isinstance(held, Mapping) else {}
         arm, _, key = rest.rpartition(".")  # per_arm.charlm/gelu_0.3.iterations
-        given[first] = inside | ({arm: {**inside.get(arm, {}), key: value}} if arm else {key: value})
+        of_arm = inside.get(arm) or {}
+        if not isinstance(of_arm, Mapping):
+            raise BadInput(f"{first}.{rest}={value!r}: {first}.{arm} is {of_arm!r}, which has no {key}")
+        given[first] = inside | ({arm: {**of_arm, key: value}} if arm else {key: value})
 
 
 def overridden(
