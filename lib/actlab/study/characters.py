@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import Field
 from torch import Tensor, nn
 
 from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
@@ -19,7 +19,7 @@ from actlab.study import defects
 from actlab.study.cache import checkpoint_of, snapshot_of
 from actlab.study.fields import (
     ActivationName,
-    Decay,
+    Decays,
     ModelName,
     NotNegative,
     OptimizerName,
@@ -28,7 +28,7 @@ from actlab.study.fields import (
     Share,
     one_of,
 )
-from actlab.study.language_trial import LanguageTrial, as_tuple, weights, with_weights
+from actlab.study.language_trial import LanguageTrial, weights, with_weights
 from actlab.study.measured_arm import MeasuredArm
 from actlab.study.plan import Number
 from actlab.study.trial import Arm, Outcome, Report, Results, Task
@@ -48,13 +48,6 @@ CHANGED = 1_000_000
 """Added to the seed of a stream that a change names: no study has so many trials."""
 OF_CHARACTERS: dict[str, dict[str, Any]] = {"ecd": {"F0": 0.0}}
 """Settings that depend on the losses that can be reached: the published F0 = 2 nats lies above those of characters."""
-
-
-def several_decays(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
-    """Of several averages each has a decay of its own, and none is the last weights themselves."""
-    if isinstance(value, tuple) and (not value or 0 in value or len(set(value)) < len(value)):
-        raise ValueError(f"expected decays that differ and lie above 0, got {list(value)}; 0 alone: none")
-    return value
 
 
 class CharacterTrial(LanguageTrial):
@@ -77,7 +70,7 @@ class CharacterTrial(LanguageTrial):
     schedule: Literal["constant", "linear", "cooldown", "cosine"] = "constant"
     """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
     cosine: 2% of warm-up, then to a tenth."""
-    average: Annotated[Decay | tuple[Decay, ...], BeforeValidator(as_tuple), AfterValidator(several_decays)] = 0.0
+    average: Decays = 0.0
     """Decay of a moving average of the weights, compared at the end as well, or several of them; 0: none."""
     gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
     """matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer."""

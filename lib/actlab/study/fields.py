@@ -68,6 +68,18 @@ def as_list(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
+def as_tuple(value: object) -> object:
+    """A list of JSON or YAML as a setting has it."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def several_decays(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    """Of several averages each has a decay of its own, and none is the last weights themselves."""
+    if isinstance(value, tuple) and (not value or 0 in value or len(set(value)) < len(value)):
+        raise ValueError(f"expected decays that differ and lie above 0, got {list(value)}; 0 alone: none")
+    return value
+
+
 def _pair(value: Any) -> Any:
     """A list of two numbers, also in words; nothing stays nothing."""
     if value is None or len(pair := as_list(value)) == 2:
@@ -126,6 +138,7 @@ StudyName = Annotated[str, AfterValidator(folder)]
 ActivationName = Annotated[str, one_of("activation", ACTIVATIONS), AfterValidator(ours)]
 OptimizerName = Annotated[str, one_of("optimizer", OPTIMIZERS)]
 Decay = Annotated[Number, Field(ge=0, lt=1)]
+Decays = Annotated[Decay | tuple[Decay, ...], BeforeValidator(as_tuple), AfterValidator(several_decays)]
 Betas = Annotated[tuple[Decay, Decay] | None, BeforeValidator(_pair)]
 """Of an optimizer that averages gradients and their squares; none: its usual ones."""
 ModelName = Annotated[str, one_of("model", MODELS)]

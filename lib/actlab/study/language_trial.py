@@ -14,7 +14,7 @@ from actlab.models import LanguageModel, count_parameters
 from actlab.optimizers import build_optimizer
 from actlab.records import store
 from actlab.study import timing
-from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Steps, TextName, WindowsOrAll
+from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Steps, TextName, WindowsOrAll, as_tuple
 from actlab.study.trial import Results, Task, Trial
 from actlab.trainers import loop
 from actlab.trainers.recipes import BaseRecipe
@@ -106,11 +106,6 @@ class LanguageTrial(Trial):
             "seconds": done.progress.seconds,
             "weights_sha256": done.weights_sha256,
         }
-
-
-def as_tuple(value: object) -> object:
-    """A list of JSON or YAML as a setting has it."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def dataset_of(record: Mapping[str, Any]) -> str:
