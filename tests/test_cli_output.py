@@ -4,6 +4,8 @@ import json
 import os
 import re
 import time
+from datetime import UTC, datetime
+from unittest.mock import Mock
 
 import nbformat
 import pytest
@@ -13,7 +15,7 @@ from filelock import FileLock
 from typer.testing import CliRunner
 
 from actlab import paths
-from actlab.cli import app
+from actlab.cli import app, run_log
 from actlab.cli.results import LISTS, _catalogue
 from actlab.study.cache import place_of
 from actlab.study.cache_files import PARTS, files
@@ -101,8 +103,10 @@ def test_completion_knows_the_recorded_studies(study):
     assert CliRunner().invoke(app, [], env=asked, prog_name="actlab").output.split() == ["small"]
 
 
-def test_quiet_verbose_and_the_log(study, capsys):
-    """-v a line a run, -q nothing; the log has every run, and its path is printed; nothing trained: no log."""
+def test_quiet_verbose_and_the_log(study, capsys, monkeypatch):
+    """-v a line a run, -q nothing; the log has every run, and its path is printed; nothing trained: no log, also in the
+    second in which another run wrote one."""
+    monkeypatch.setattr(run_log, "datetime", Mock(now=lambda _: datetime(2026, 6, 1, tzinfo=UTC)))
     out, _ = said(capsys, "run", study, "--workers", 1, "-v")
     assert len(re.findall(r"^charlm-(?:relu|gelu) 4[23]: loss \d", out, re.MULTILINE)) == 4
     log = paths.Path(re.search(r"^log: (.*)$", out, re.MULTILINE)[1])

@@ -1,12 +1,9 @@
 """A browser and books to open in it: a tiny book made here from made-up records, and the repository's own where it has
 been built."""
 
-import functools
 import os
 import shutil
-import threading
 from dataclasses import dataclass, field
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ import yaml
 from bench.payloads import PAGE, book_of
 from filelock import FileLock
 from playwright.sync_api import Page, sync_playwright
+from served import served
 from tests.support.explored import catalogue
 
 from actlab import paths
@@ -79,12 +77,6 @@ class Visit:
         return self.page
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and keeps silent."""
-
-    def log_message(self, *args): ...
-
-
 @dataclass(frozen=True)
 class Site:
     """A book on a loopback address."""
@@ -112,7 +104,7 @@ def built():
     """The repository's own book."""
     if not (BUILT / "index.html").exists():
         pytest.skip("the book is not built: make book")
-    yield from served(BUILT)
+    yield from site_of(BUILT)
 
 
 @pytest.fixture(scope="session", params=["tiny", "built"])
@@ -124,15 +116,13 @@ def site(request):
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory):
     """The tiny book alone, whose numbers are known."""
-    yield from served(tiny_book(tmp_path_factory))
+    yield from site_of(tiny_book(tmp_path_factory))
 
 
-def served(folder):
+def site_of(folder):
     """A folder on a free port of this machine."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Site(folder, f"http://127.0.0.1:{server.server_address[1]}")
-        server.shutdown()
+    with served(folder) as base:
+        yield Site(folder, base)
 
 
 def tiny_book(factory):

@@ -1,4 +1,4 @@
-"""`actlab measure`: how far the predictions of runs of any framework differ, from one array a run. Trains nothing."""
+"""`actlab measure`: how far the predictions of runs of any framework differ, from one array per run. Trains nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ app = typer.Typer()
 
 @app.command()
 def measure(
-    runs: Annotated[list[Path], Argument(help="A .npy file a run: (N, V), the same N inputs in the same order.")],
+    runs: Annotated[list[Path], Argument(help="One .npy file per run: (N, V), the same N inputs in the same order.")],
     labels: Annotated[Path | None, Option(help="A .npy file of the N true classes, from 0.")] = None,
     logits: Annotated[bool, Option("--logits", help="The files hold logits, not probabilities.")] = False,
     plugin: Plugins = None,
@@ -106,7 +106,7 @@ def probabilities(path: Path, logits: bool) -> Array:
 
     values = array_of(path)
     if values.ndim != 2 or not values.size:
-        raise BadInput(f"{path}: expected (N, V), a row an input and a column a class, got {values.shape}")
+        raise BadInput(f"{path}: expected (N, V), one row per input and one column per class, got {values.shape}")
     if not np.isfinite(values).all():
         raise BadInput(f"{path}: expected finite numbers, got {values[~np.isfinite(values)][0]}")
     found: Array = softmax(values, axis=1) if logits else values
