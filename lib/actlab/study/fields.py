@@ -6,7 +6,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+)
+from pydantic_core.core_schema import CoreSchema, with_info_after_validator_function
 
 from actlab.activations import ACTIVATIONS, SYNONYMS
 from actlab.data.fetch import SHAKESPEARE, no_download
@@ -28,12 +36,16 @@ FIXED = {
     "6451cf11e7beb58ebb735cc29e79f463fc4bf220f370f852a9948a7cb440ae25": "novels",
 }
 """sha256 -> the built-in text; that of ``pydoc`` changes with Python."""
+LISTED = ("activation", "model", "network", "optimizer", "scale")
+"""Kinds of names that ``actlab list`` shows, each by its plural."""
+FEW = 8
+"""Names that are shown one by one."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """Holds a name to those of a table; ``UnknownName`` lists them."""
+    """A field's type is a name of a table: holds it to those, and says in the field's JSON schema which there are."""
 
     kind: str
     known: Iterable[str] | Callable[[], Iterable[str]]
@@ -43,16 +55,23 @@ class OneOf:
         """Now: plug-ins may bring more."""
         return self.known() if callable(self.known) else self.known
 
-    def __call__(self, name: str, info: ValidationInfo) -> str:
+    def check(self, name: str, info: ValidationInfo) -> str:
         """The name; ``UnknownName`` where there is none, unless a plug-in that has not run may bring it."""
         if name not in self.names and not (info.context == BEFORE and self.kind in OPEN):
             raise UnknownName(self.kind, name, self.names)
         return name
 
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return with_info_after_validator_function(self.check, handler(source))
 
-def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> AfterValidator:
-    """The field's type is a name of a table."""
-    return AfterValidator(OneOf(kind, known))
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        names = [*self.names]
+        if len(names) > FEW and self.kind in LISTED:
+            names = [f"a name that `actlab list {self.kind}s` shows"]
+        return handler(schema) | {"examples": names}
+
+
+one_of = OneOf
 
 
 def ours(name: T) -> T | str:
