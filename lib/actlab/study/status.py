@@ -20,6 +20,7 @@ from actlab.study.record import failure_of, recorded
 from actlab.study.run import tasks_of
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Results, Task, Trial, together
+from actlab.trainers.setup import missing_device
 
 LEFT = ("running", "failed", "missing")
 STATES = ("recorded", "ended", *LEFT)
@@ -119,6 +120,8 @@ class Times:
         pace = pace_of(trial)
         if pace not in self.known:
             self.known[pace] = math.nan  # where it fails, so does its like
+            if missing_device(trial.place):
+                return math.nan
             with no_download(), suppress(ActlabError, KeyError):
                 task = next(task for task in tasks_of(self.arms) if trial in task.trials)
                 spent = trial.seconds(task) / len(task.trials)

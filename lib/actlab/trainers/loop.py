@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,9 @@ from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
 from actlab.trainers.evaluation import evaluate, exact, measure, predict
 from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
+from actlab.trainers.replayed import Batches, Replayed
 from actlab.trainers.seeds import derive, generator
 from actlab.trainers.windows import Windows, batch_starts
-
-Batches = list[tuple[Tensor, Tensor]]
-"""(inputs, targets) of the micro-batches of one step, (B, T) int64 each."""
 
 
 @dataclass
@@ -176,14 +175,16 @@ class Training:
     """Checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an
     uninterrupted run."""
     on_progress: Callable[[int, float], None] | None = None
-    """Called with (iteration, last training loss) about ten times a second."""
+    """Called with (iteration, training loss) ten times a second."""
     on_evaluation: Callable[[int, nn.Module], None] | None = None
-    """Called with (iteration, model) at every evaluation, before its checkpoint; it may read or change the model, and
-    must draw no random number."""
+    """Called with (iteration, model) at every evaluation, before its checkpoint; it may change the model and must
+    draw no random number."""
+    replayed: bool = False
+    """Replay a GPU's kernels of a step: for models that do the same at each."""
 
     @property
     def saved(self) -> nn.Module:
-        """What checkpoints hold: the model, with its averages if there are any."""
+        """What checkpoints hold: the model and its averages."""
         return nn.ModuleList([self.model, *self.averages]) if self.averages else self.model
 
     def evaluated(self, forward: nn.Module, iteration: int, loss_sum: float, progress: Progress) -> bool:
@@ -196,12 +197,12 @@ class Training:
         progress.history.append({"iteration": iteration, "train_loss": train_loss, **values})
         return math.isfinite(values["val_loss"]) and not (steps and not math.isfinite(train_loss))
 
-    def step(self, forward: nn.Module, iteration: int, rates: list[float]) -> Tensor:
+    def step(self, gradients: Callable[[Batches], Tensor], iteration: int, rates: list[float]) -> Tensor:
         """One step of the optimizer at its scheduled rate; the loss before it."""
         for settings, rate in zip(self.optimizer.param_groups, rates, strict=True):
             settings["lr"] = rate * self.recipe.rate(iteration)
         batches = self.batches(iteration)
-        loss = step(self.optimizer, lambda: self.gradients(forward, batches))
+        loss = step(self.optimizer, lambda: gradients(batches))
         for average in self.averages:
             average.update_parameters(self.model)
         return loss
@@ -234,6 +235,9 @@ class Training:
         """The loop itself."""
         recipe, model, saved, saved_at = self.recipe, self.model, self.saved, self.saved_at
         forward, measured = self.compiled() if recipe.compiled else (model, model)
+        gradients: Callable[[Batches], Tensor] = partial(self.gradients, forward)
+        if self.replayed and recipe.device.startswith("cuda") and not recipe.compiled:
+            gradients = Replayed(gradients)
         rates = [settings["lr"] for settings in self.optimizer.param_groups]
         status, probabilities, clock = "done", torch.empty(0), time.perf_counter
         with reproducible(derive(self.dropout_seed, "dropout")):
@@ -260,7 +264,7 @@ class Training:
                         checkpoint.save(saved_at, saved, self.optimizer, asdict(progress))
                 if iteration == recipe.iterations:
                     break
-                loss = self.step(forward, iteration, rates)
+                loss = self.step(gradients, iteration, rates)
                 running += loss.to(running.device)
                 if self.on_progress is not None and clock() - reported > 0.1:
                     reported = clock()
