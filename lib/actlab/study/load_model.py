@@ -200,7 +200,7 @@ def _checked_in(trial: RecordedTrial) -> tuple[LanguageModel, str]:
 
 def _with_vocabulary(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> LanguageModel:
     """A recorded trial's model with these weights, and its vocabulary."""
-    model = model_of(trial.trial, tensors, trial.record["provenance"]["data"]["vocab_size"])
+    model = with_weights(trial.trial.fresh(trial.record["provenance"]["data"]["vocab_size"]), tensors)
     model.vocabulary = vocabulary_of(trial)
     return model
 
@@ -216,11 +216,6 @@ def vocabulary_of(trial: RecordedTrial) -> Vocabulary | None:
         return KNOWN[sha256]
     trial.check_data()
     return trial.trial.vocabulary
-
-
-def model_of(trial: Trial, tensors: Mapping[str, Tensor], vocab_size: int = 0) -> LanguageModel:
-    """A trial's model in evaluation mode, with the weights among these tensors; ``vocab_size``: as of ``fresh``."""
-    return with_weights(trial.fresh(vocab_size), tensors)
 
 
 WAY_OUT = "--anyway (load_model(..., anyway=True)) does so and marks the result"

@@ -6,27 +6,19 @@ from typing import Any
 
 from torch import Tensor
 
-from actlab import metrics
 from actlab.records import store
 from actlab.records.blocks import blocks_of
+from actlab.study.characters import CharacterTrial
 from actlab.study.load_model import RecordedTrial
-from actlab.study.measure import ensembles
-from actlab.study.trial import Results
-
-Kept = Mapping[str, Mapping[str, Tensor]]
-"""Label -> weights and predictions."""
+from actlab.study.measured_arm import MeasuredArm
+from actlab.study.trial import Arm, Measures, Results
 
 
 def measured_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> dict[str, bool]:
     """What was measured -> whether it comes out as recorded."""
-    record = trial.record
-    kept = _at_hand(trial, tensors)
-    found = {f"the pair with {label}": equal for label, equal in _pairs(trial, kept)}
-    averages = list(_averages(trial, kept))
-    ensembled = list(_ensembles(trial, kept))
-    for name, equal in (("average", averages), ("ensembles", ensembled)):
-        if equal:
-            found[name] = all(equal)
+    record, found = trial.record, dict[str, bool]()
+    for name, equal in _between(trial, _arm_again(trial, after, tensors)):
+        found[name] = equal and found.get(name, True)
     if steps := _recorded_steps(record, trial.label):
         found["steps"] = store.canonical(steps) == store.canonical(_steps(after))
     there = {entry["iteration"]: entry for entry in after.get("history", ())}
@@ -37,51 +29,35 @@ def measured_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, T
     return found
 
 
-def _at_hand(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> Kept:
-    """The trial as it is now, and the others of its record as they are kept, with predictions on its windows."""
-    record = trial.record
-    done = [each["label"] for each in record["trials"] if each["status"] == "done"]
-    every = {label: tensors if label == trial.label else RecordedTrial(record, label).kept() for label in done}
-    return {label: found for label, found in every.items() if found and _predictions(trial) in found}
+def _arm_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> store.Record:
+    """The record of the arm's trials whose predictions are at hand, the one that was trained again among them; empty
+    where it left none."""
+    record, name = trial.record, f"predictions/{trial.windows}"
+    if name not in tensors:
+        return {}
+    done = [RecordedTrial(record, each["label"]) for each in record["trials"] if each["status"] == "done"]
+    kept = {each: tensors if each.label == trial.label else each.kept() or {} for each in done}
+    held = {own: left for each, left in kept.items() if name in left and isinstance(own := each.trial, CharacterTrial)}
+    results = [after if each.label == trial.label else each.results for each in done if each.trial in held]
+    sizes = tuple(map(int, record.get("ensembles", ()))) if len(held) == len(done) else ()
+    asked = Measures(prediction_windows=trial.windows, ensembles=sizes)
+    arm = Arm(record["study"], record["kind"], trial.id, tuple(held), {}, asked)
+    return MeasuredArm(arm, results, lambda each, iteration: held[each]).record()
 
 
-def _predictions(trial: RecordedTrial, decay: float | None = None) -> str:
-    """Name of a trial's predictions, or of those of averaged weights."""
-    name = f"predictions/{trial.windows}"
-    return name if decay is None else f"average/{decay}/{name}"
-
-
-def _pairs(trial: RecordedTrial, kept: Kept) -> Iterator[tuple[str, bool]]:
-    """(label of another trial, whether their pair comes out as recorded)."""
-    own = trial.trial
-    for pair in trial.record.get("reproducibility_metrics", ()):
-        if trial.label not in pair["between"] or not {*pair["between"]} <= {*kept}:
-            continue
-        (label,) = {*pair["between"]} - {trial.label}
-        first, second = (kept[each][_predictions(trial)].to(own.place) for each in pair["between"])
-        targets = own.compared_on(trial.windows).targets.flatten().to(own.place)
-        yield label, _equal(pair, metrics.compare(first, second, targets))
-
-
-def _averages(trial: RecordedTrial, kept: Kept) -> Iterator[bool]:
-    """Whether each pair of averaged weights comes out as recorded."""
-    for block in blocks_of(trial.record, "average"):
-        key = _predictions(trial, block["decay"])
-        for pair in block["pairs"]:
-            if trial.label in pair["between"] and all(key in kept.get(label, ()) for label in pair["between"]):
-                first, second = (kept[label][key].to(trial.trial.place) for label in pair["between"])
-                yield _equal(pair, metrics.row_means(first, second))
-
-
-def _ensembles(trial: RecordedTrial, kept: Kept) -> Iterator[bool]:
-    """Whether the ensembles of each size come out as recorded, where all trials are at hand."""
-    done = [each["label"] for each in trial.record["trials"] if each["status"] == "done"]
-    if done != [*kept]:
-        return
-    predictions = {label: tensors[_predictions(trial)].to(trial.trial.place) for label, tensors in kept.items()}
-    for size, recorded in trial.record.get("ensembles", {}).items():
-        now = ensembles(predictions, int(size))
-        yield len(now) == len(recorded) and all(map(_equal, recorded, now))
+def _between(trial: RecordedTrial, now: store.Record) -> Iterator[tuple[str, bool]]:
+    """(what was compared with the trial, alone or in an ensemble; whether it comes out as recorded)."""
+    record, label = trial.record, trial.label
+    for of in ("end", "average", "ensembles"):
+        for before, again in zip(
+            blocks_of(record, of), blocks_of(now | {"config": record["config"]}, of), strict=False
+        ):
+            there = {repr(pair["between"]): pair for pair in again["pairs"]}
+            for pair in before["pairs"]:
+                between = repr(pair["between"])
+                if repr(label) in between and between in there:
+                    name = of if of != "end" else f"the pair with {min({*pair['between']} - {label})}"
+                    yield name, _equal(pair, there[between])
 
 
 def _equal(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@ along the way, averaged, put together, and read as published."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -34,6 +35,8 @@ class MeasuredArm(Generic[C]):
     arm: Arm[C]
     results: list[Results]
     """Of its trials, in their order."""
+    tensors: Callable[[C, int | None], Mapping[str, Tensor]] = tensors_of
+    """What a trial left, at its end or at a snapshot."""
 
     @property
     def first(self) -> C:
@@ -75,7 +78,7 @@ class MeasuredArm(Generic[C]):
 
     def models(self, iteration: int | None = None) -> dict[str, LanguageModel]:
         """Label -> model, on its device, at the end or at a snapshot."""
-        nets = {trial: trial.trained(tensors_of(trial, iteration)) for trial in self.done}
+        nets = {trial: trial.trained(self.tensors(trial, iteration)) for trial in self.done}
         return {trial.label: net.to(trial.device) for trial, net in nets.items()}
 
     def predictions(self, iteration: int | None = None, decay: str = "") -> Predictions:
@@ -83,7 +86,7 @@ class MeasuredArm(Generic[C]):
         count, start = self.arm.measures.prediction_windows, f"average/{decay}/" if decay else ""
         found = {}
         for trial in self.done:
-            tensors = tensors_of(trial, iteration)
+            tensors = self.tensors(trial, iteration)
             kept = tensors.get(f"{start}predictions/{count}")
             if kept is None:  # kept for a study with other windows: its weights are here
                 net = trial.trained(tensors, f"{start}weights/").to(trial.device)

@@ -12,7 +12,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from actlab import metrics, paths
@@ -21,21 +20,16 @@ from actlab.errors import ActlabError, RecordError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
 from actlab.study.cache import train_afresh
-from actlab.study.load_model import RecordedTrial, model_of
+from actlab.study.load_model import RecordedTrial
 from actlab.study.measure import mean
 from actlab.study.measured_again import measured_again
 from actlab.study.progress import Ended, Started, Watch, seconds_of, unwatched, why
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import Report
 from actlab.study.workers.pool import run_tasks
-from actlab.trainers.evaluation import predict
-from actlab.trainers.recipes import BaseRecipe
-from actlab.trainers.windows import Windows
 
 SAME = ("model", "activation", "scale", "dataset", "gated_width", "protocol", "recipe")
 """Settings that an arm shares with its noise floor."""
-AT_ONCE = 64
-"""Windows whose predictions are held at once."""
 
 
 @dataclass(frozen=True)
@@ -168,18 +162,9 @@ def keep(outcome: store.Record) -> Path:
 def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | None:
     """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
     on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
-    the cache any more."""
-    own, kept = trial.trial, trial.kept()
-    if not tensors or not kept:
-        return None
-    models = [model_of(own, each).to(own.place) for each in (kept, tensors)]
-    recipe = BaseRecipe(iterations=0, evaluate_every=1, device=own.place)
-    windows = own.compared_on(trial.windows)
-    rows = []
-    for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
-        first, second = (predict(net, Windows(*some), recipe) for net in models)
-        rows.append(metrics.total_variation_rows(first, second))
-    return torch.cat(rows).double().mean().item()
+    the cache any more, or where trials of its kind keep none."""
+    name, kept = f"predictions/{trial.windows}", trial.kept() or {}
+    return metrics.total_variation(kept[name], tensors[name]) if name in kept and name in tensors else None
 
 
 def _wrong_means(record: store.Record) -> list[str]:
