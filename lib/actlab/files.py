@@ -140,14 +140,22 @@ def read_text(path: Path, kind: str, encoding: str = "utf-8") -> str:
     return io.TextIOWrapper(io.BytesIO(read_bytes(path, kind)), encoding).read()
 
 
-def parse_yaml(text: str, where: str) -> tuple[Any, list[str]]:
-    """(the values of a user's YAML, the keys of its outermost mapping with those that come twice). Aliases are refused:
-    a few bytes of them name gigabytes, or themselves.
+class _Loader(yaml.CSafeLoader):
+    """Refuses a mapping that has a key twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [str(key.value) for key, _ in node.value]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise yaml.MarkedYAMLError(problem=f"it gives {twice[0]:.40} more than once", problem_mark=node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """The values of a user's YAML. Aliases are refused: a few bytes of them name gigabytes, or themselves.
 
     Raises:
-        BadInput: no YAML, an alias, or lists in lists without end.
+        BadInput: no YAML, an alias, a key that comes twice, or lists in lists without end.
     """
-    loader = None
     try:
         depth = 0
         event: Any
@@ -156,43 +164,12 @@ def parse_yaml(text: str, where: str) -> tuple[Any, list[str]]:
             if isinstance(event, yaml.AliasEvent) or depth > LIMITS["depth"]:
                 why = "lists are nested too deeply" if depth > LIMITS["depth"] else f"*{event.anchor:.40} is an alias"
                 raise yaml.MarkedYAMLError(problem=f"{why}: write the values out", problem_mark=event.start_mark)
-        loader = yaml.CSafeLoader(text)
-        node = loader.get_single_node()
-        for inner in _values_in(node):
-            _check_keys(inner)
-        keys = _keys_of(node)
-        return loader.construct_document(node) if node else None, keys
+        return yaml.load(text, Loader=_Loader)  # noqa: S506  # it makes no objects
     except NOT_YAML as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise BadInput(f"{where} is not YAML: {place}{problem}") from None
-    finally:
-        if loader is not None:
-            loader.dispose()
-
-
-def _keys_of(node: Any) -> list[str]:
-    """The keys of a mapping of YAML; none of anything else."""
-    return [str(key.value) for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
-
-
-def _values_in(node: Any) -> list[Any]:
-    """The values in a mapping or list of YAML; none in anything else."""
-    if isinstance(node, yaml.MappingNode):
-        return [value for _, value in node.value]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
-
-
-def _check_keys(node: Any) -> None:
-    """An error of YAML where a mapping in here has a key twice; there are no aliases, and the depth is limited."""
-    keys = _keys_of(node)
-    for name in keys:
-        if keys.count(name) > 1:
-            problem = f"{name:.40} stands there more than once"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
-    for inner in _values_in(node):
-        _check_keys(inner)
 
 
 def set_aside(path: Path) -> Path:

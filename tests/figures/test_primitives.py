@@ -169,24 +169,3 @@ def test_twelve_own_parts_look_different():
         assert len({str(found[name][kind]) for name in own}) == 12
     assert found["relu"] == LOOK["relu"]
     assert looks([*reversed(own), "relu"]) == found
-
-
-def test_a_legend_says_what_an_own_part_is():
-    """Formula and hash; a formula that matplotlib cannot set is left out."""
-    own = {
-        "mine": r"\tfrac12(x + \sqrt{x^2}) [3f2a9c10]",
-        "odd": r"\begin{cases}x\end{cases} [aaaaaaaa]",
-        "bare": "[bb]",
-    }
-    shown = [
-        r"mine: $\frac{1}{2}(x + \sqrt{x^2})$ [3f2a9c10]",
-        "odd [aaaaaaaa]",
-        "bare [bb]",
-    ]
-    for figure in (
-        points({("", name, name): estimate(1) for name in own}, "loss", own=own),
-        lines({("", name): Line([1, 2], [3, 4]) for name in own}, "x", "y", own=own),
-    ):
-        (legend,) = figure.legends
-        assert [text.get_text() for text in legend.texts] == shown
-        figure.draw_without_rendering()

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from actlab.figures import primitives
 from actlab.figures.primitives import Line, ordered, panels, reach_of
-from actlab.figures.style import GREY, Look, canvas, in_formula, keep, legend, look, looks, styled
+from actlab.figures.style import GREY, Look, canvas, keep, legend, look, looks, styled
 
 Key = tuple[str, str, str]
 """Panel, place on the axis of names, series."""
@@ -37,7 +37,6 @@ def forest(
     log: bool = False,
     columns: int = 3,
     height: float = 0.0,
-    own: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
     """A row a comparison or mean: its ``value`` with ``low`` and ``high`` (95%), in a panel for each ``panel``; what is
     missing or has diverged (NaN) is written out.
@@ -52,7 +51,6 @@ def forest(
         zero, margin: draw a line at 0; shade so much on both sides of it.
         log: a logarithmic axis.
         columns, height: panels beside each other at most; inches of each, by its rows if 0.
-        own: series that are a user's own -> what the legend says of them (``records.settings.own_levels``).
     """
     marks = {(str(one.get(panel, "")), str(one[row]), str(one[series or row])): one for one in table.to_dict("records")}
     behind = {key: np.ravel(np.asarray(values, dtype=float)) for key, values in singles.items()}
@@ -63,7 +61,7 @@ def forest(
 
     def draw_key(axes: Axes, at: float, key: Key) -> None:
         name, values = key[2], behind.get(key, np.array([]))
-        label = in_formula(name, own) if name in own or name not in key[:2] else "_"
+        label = name if name not in key[:2] else "_"
         style: dict[str, Any] = {"color": _shade(name, names, style_of), "label": label}
         beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
         axes.plot(values, beside, ".", markersize=5, alpha=0.7, **style)

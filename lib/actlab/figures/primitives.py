@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import ceil
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from actlab.figures.style import (
     LOOK,
     Look,
     canvas,
-    in_formula,
     keep,
     known,
     label_ends,
@@ -99,7 +97,6 @@ def lines(
     height: float = 2.3,
     share: bool = True,
     ends: bool = False,
-    own: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
     """A panel a first name, a line a second one, with its limits.
 
@@ -114,13 +111,12 @@ def lines(
         columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
         ends: a line's name stands at its last point in place of a legend.
-        own: series that are a user's own -> what the legend says of them (``records.settings.own_levels``).
     """
     style_of = looks(series for _, series in drawn)
 
     def draw(axes: Axes, panel: str) -> None:
         for name in ordered(series for where, series in drawn if where == panel):
-            label = "_" if ends else in_formula(name, own)
+            label = "_" if ends else name
             _line(axes, label, drawn[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
         _levels(axes, levels or {})
         if zero:

@@ -3,10 +3,8 @@ figure as a page shows it, with its caption and the numbers that it draws."""
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -19,7 +17,6 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.mathtext import MathTextParser
 
 from actlab.files import escaped, in_csv, read_yaml
 
@@ -63,18 +60,6 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 def look(name: str) -> Look:
     """Of one name."""
     return looks([name])[name]
-
-
-def in_formula(name: str, own: Mapping[str, str]) -> str:
-    """A level for a legend; of a user's own its name, its formula where matplotlib can set it, and its hash (``own``:
-    as ``records.settings.own_levels`` has them)."""
-    formula, _, version = own.get(name, "").rpartition("[")
-    simple = re.sub(r"\\[td]?frac(\w)(\w)", r"\\frac{\1}{\2}", formula.strip()).replace(r"\tfrac", r"\frac")
-    if simple:
-        with suppress(ValueError):
-            MathTextParser("path").parse(f"${simple}$")
-            return f"{name}: ${simple}$ [{version}"
-    return f"{name} [{version}" if version else name
 
 
 styled = partial(mpl.rc_context, fname=Path(__file__).with_name("house.mplstyle"))

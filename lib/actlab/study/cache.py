@@ -41,13 +41,10 @@ def snapshot_of(place: Path, iteration: int) -> Path:
     return place.with_suffix(f".{iteration}.safetensors")
 
 
-def tensors_of(
-    trial: Trial, iteration: int | None = None, origin: Mapping[str, Any] | None = None
-) -> dict[str, Tensor]:
-    """Weights and predictions of a finished trial, at its end or at a snapshot; ``origin``: as of ``place_of``."""
-    place = place_of(trial, origin)
-    path = place if iteration is None else snapshot_of(place, iteration)
-    return checkpoint.read_tensors(path, nameless=origin is not None)[0]
+def tensors_of(trial: Trial, iteration: int | None = None) -> dict[str, Tensor]:
+    """Weights and predictions of a finished trial, at its end or at a snapshot."""
+    place = place_of(trial)
+    return checkpoint.read_tensors(place if iteration is None else snapshot_of(place, iteration))[0]
 
 
 def cached(task: Task[Trial]) -> list[Results] | None:

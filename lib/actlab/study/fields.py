@@ -83,7 +83,7 @@ def as_list(value: Any) -> tuple[Any, ...]:
     """One value or a list of them; a list also in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it."""
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
         with suppress(BadInput):
-            value, _ = parse_yaml(value, "a list in words")
+            value = parse_yaml(value, "a list in words")
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 

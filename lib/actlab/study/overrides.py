@@ -66,7 +66,7 @@ def overridden(
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise BadInput(f"--set {text:.100}: expected name=value, as in --set iterations=100")
-        read, _ = parse_yaml(value, f"--set {text:.100}: the value")
+        read = parse_yaml(value, f"--set {text:.100}: the value")
         set_in(given, values, name.strip(), read, f"--set {text:.100}")
     given |= {name: value for name, value in changes.items() if value is not None}
     if given and values.get("plan"):

@@ -135,11 +135,9 @@ def read_mapping(path: Path) -> dict[str, Any]:
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"cannot read {path}: {error}") from None
-    values, names = parse_yaml(text, str(path))
+    values = parse_yaml(text, str(path))
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
-    if len(names) > len(values):
-        raise BadInput(f"{path} gives {max(names, key=names.count):.100} more than once")
     if isinstance(values.get("plan"), dict):
         values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
     return values
