@@ -3,9 +3,11 @@ built-in one."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tiny
 import torch
+from tiny import typed
 from torch import nn
 
 import actlab
@@ -14,6 +16,7 @@ from actlab import plugins as parts
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import count_parameters
+from actlab.plugins import contracts
 from actlab.records import store, tables
 from actlab.study.character_study import CharacterStudy
 from actlab.study.run import load, run, run_experiment
@@ -88,16 +91,104 @@ SETS = {
     "torch.set_float32_matmul_precision": "torch.set_float32_matmul_precision('medium')",
     "torch.set_flush_denormal": "torch.set_flush_denormal(True)",
     "torch.set_grad_enabled": "torch.set_grad_enabled(False)",
+    "os.chdir": "import os\nos.chdir('/')",
 }
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_plug_in_that_changes_all_pytorch_is_refused(name, write):
+def test_a_plug_in_that_changes_the_whole_process_is_refused(name, write):
     """By the name of what it called; the setting is as before, and nothing is registered."""
+    before = parts.settings()
     with pytest.raises(BadInput, match=rf"plug-in parts\.py changes {name} for the whole process"):
         write(SWISHLIKE + SETS[name] + "\n")
-    assert parts.settings() == parts.AT_START
+    assert parts.settings() == before
     assert "mine" not in ACTIVATIONS
+
+
+LATER = """import os, sys, actlab
+
+class Odd(BaseException):
+    def __str__(self):
+        raise ValueError("no message")
+
+def later():
+    STATEMENT
+
+@actlab.register_metric("own")
+def own(p, q):
+    if len(p) > 64:
+        later()
+    return (p - q).abs().sum(1)
+
+@actlab.register_model("built")
+def built(config, activation, gated_width):
+    later()
+
+@actlab.register_text("told")
+def told():
+    later()
+    return "some text " * 99
+"""
+STATEMENTS = {
+    "raise SystemExit(0)": "raises SystemExit: 0",
+    "raise Odd": "raises Odd: its message cannot be read (ValueError)",
+    "{}['absent']": "raises KeyError: 'absent'",
+    "os.chdir('/')": "changes os.chdir for the whole process",
+    "return sys.exit(0)": "raises SystemExit: 0",
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_what_a_part_does_when_it_is_used_is_one_sentence(statement, write, tmp_path, capsys):
+    """Whatever a metric, a model's factory or a text raises, or changes, once it is registered: `check-plugin` says
+    BROKEN of each, `measure` ends in a line and code 2, and the folder is the one of before."""
+    write(LATER.replace("STATEMENT", statement), head="")
+    assert typed("check-plugin", "parts.py") == 1
+    said = capsys.readouterr().out
+    assert said.count("BROKEN") == 2 + len(contracts.OF_CELLS)
+    for part in ("metric 'own'", "text 'told'"):
+        assert f"BROKEN  the {part} {STATEMENTS[statement]}" in said
+    for name in ("one.npy", "two.npy"):
+        np.save(name, np.full((100, 4), 0.25))
+    assert typed("measure", "one.npy", "two.npy", "--plugin", "parts.py") == 2
+    assert f"the metric 'own' {STATEMENTS[statement]}" in " ".join(capsys.readouterr().err.split())
+    assert Path.cwd() == tmp_path
+
+
+def test_a_part_that_ends_the_program_elsewhere_ends_it_with_code_2(write, capsys):
+    """Also where no place expects it, as in the timing of `status`."""
+    write(
+        "@actlab.register_activation('mine')\nclass Mine(nn.Module):\n    def forward(self, x):\n"
+        "        if x.shape[-1] > 8:\n            raise SystemExit(0)\n        return x.relu()\n"
+    )
+    Path("mine.yaml").write_text("study: mine\nmodel: nanotransformer\nactivation: mine\nplugins: parts.py\n")
+    assert typed("status", "mine.yaml") == 2
+    assert "error: plug-in parts.py, line 10: SystemExit: 0" in capsys.readouterr().err
+
+
+def test_a_trial_whose_part_changes_the_whole_process_is_refused(toy, write, tmp_path):
+    """By its name, before its numbers are used; the folder is the one of before."""
+    write("import os\n\n" + SWISHLIKE.replace("return", "os.chdir('/' if x.shape[0] > 2 else '.')\n        return"))
+    with pytest.raises(BadInput, match=r"charlm-mine-42 changes os\.chdir for the whole process"):
+        run_experiment("charlm", "mine", toy)
+    assert Path.cwd() == tmp_path
+
+
+@pytest.mark.parametrize("name", ["loss", "accuracy", "churn_share", "avg_pd", "weight_distance", "seed"])
+def test_the_name_of_another_number_is_refused(name, write):
+    with pytest.raises(BadInput, match=f"the metric '{name}' would hide a number or a column"):
+        write(f"@actlab.register_metric('{name}')\ndef own(p, q):\n    return (p - q).abs().sum(1)\n")
+
+
+def test_a_metric_gives_a_real_number_an_input_whatever_the_others_are(write):
+    for value, why in (
+        ("(p - q).abs().sum(1) * 1j", r"one real, finite value an input, not \(1,\) torch.complex64"),
+        ("(p - q).abs().sum(1) / len(p)", r"gives an input 0\.\d+ among others and 0\.\d+ alone"),
+        ("(p - q).abs().sum()", r"not \(\) torch.float32 for two \(1, 64\)"),
+        ("0.5", "not float"),
+    ):
+        with pytest.raises(BadInput, match=why):
+            write(f"@actlab.register_metric('own')\ndef own(p, q):\n    return {value}\n")
 
 
 def changing(task, report):
@@ -147,16 +238,16 @@ WRONG = {
     'activation("relu", nn.Softplus)': "'relu' is built in and cannot be replaced",
     'activation("mine", lambda: nn.Threshold(0, torch.nan))': "not finite everywhere between",
     'model("mine", nn.Linear)': "must be an actlab.models.LanguageModel, Linear is not",
-    'metric("mine", lambda p, q: (p - q).mean())': r"one finite value an input, not \(\) for two",
-    'metric("mine", lambda p, q: (p - q).sum(1).log())': "one finite value an input, not nan",
+    'metric("mine", lambda p, q: (p - q).mean())': r"one real, finite value an input, not \(\) torch",
+    'metric("mine", lambda p, q: (p - q).sum(1).log())': "one real, finite value an input, not nan",
     'metric("val_loss", lambda p, q: (p - q).sum(1))': "'val_loss' would hide a number",
     **{
         f'metric("{name}", lambda p, q: (p - q).sum(1))': f"'{name}' would hide a number or a column"
         for name in ("first", "seed", "model", "activation_used", "kind", "setting", "members", "group", "arm", "level")
     },
-    'metric("mine", lambda p, q: (p - q).sum(1) + p[:, 40])': "line .*IndexError: index 40 is out of bounds",
-    'metric("mine", lambda p, q: (p - q).sum(1) + p[2, 0])': "line .*IndexError: index 2 is out of bounds",
-    'metric("mine", lambda p, q: (p / q).log().sum(1))': "one finite value an input, not ",
+    'metric("mine", lambda p, q: (p - q).sum(1) + p[:, 40])': "raises IndexError: index 40 is out of bounds",
+    'metric("mine", lambda p, q: (p - q).sum(1) + p[2, 0])': "raises IndexError: index 2 is out of bounds",
+    'metric("mine", lambda p, q: (p / q).log().sum(1))': "one real, finite value an input, not ",
 }
 
 

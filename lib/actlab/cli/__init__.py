@@ -6,11 +6,12 @@ from __future__ import annotations
 import io
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from typer import Option
+from typer.core import TyperGroup
 
 import actlab
 from actlab import paths
@@ -18,7 +19,24 @@ from actlab.cli import arrays, cache, data, project, results, training
 from actlab.cli.options import CORES, Quiet, Verbose, console, errors, talk
 from actlab.errors import ActlabError, BadInput
 
+
+class Commands(TyperGroup):
+    """They end by what they themselves say: a plug-in that raises, or ends the program, is refused in one line."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: D102
+        try:
+            return super().invoke(ctx)
+        except (ActlabError, OSError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            plugins = sys.modules.get("actlab.plugins")  # most commands load none
+            if plugins and (fault := plugins.blamed(error)):
+                raise BadInput(fault) from error
+            raise
+
+
 app = typer.Typer(
+    cls=Commands,
     help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

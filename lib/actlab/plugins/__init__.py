@@ -4,10 +4,11 @@ on, known by the hash of the file. Every worker is sent their text; `register.py
 import ast
 import hashlib
 import linecache
+import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -134,6 +135,13 @@ def sources(parts: Parts) -> dict[str, Any]:
 # Settings of the whole process, which a part may change for all others.
 
 
+def _here() -> str:
+    """The current folder; empty where it was deleted."""
+    with suppress(OSError):
+        return os.getcwd()
+    return ""
+
+
 def _flushes_denormal() -> bool:
     return not (torch.tensor(1e-40, dtype=torch.float32, device="cpu") * 1).item()
 
@@ -150,26 +158,80 @@ SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
     ),
     "torch.set_flush_denormal": (_flushes_denormal, torch.set_flush_denormal),
     "torch.set_grad_enabled": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "os.chdir": (_here, os.chdir),
 }
 """What sets it -> how it is read, how it is set. Threads, TF32 and determinism are set by each trial itself."""
 
 
 def settings() -> dict[str, object]:
-    """PyTorch's settings of this process."""
+    """Those of this process."""
     return {name: read() for name, (read, _) in SETTINGS.items()}
 
 
-AT_START = settings()
-"""Before any plug-in ran."""
+AT_START = {name: value for name, value in settings().items() if name != "os.chdir"}
+"""PyTorch's, before any plug-in ran."""
 
 
 def set_back(before: dict[str, object] = AT_START) -> list[str]:
-    """Give PyTorch's settings their values of before; the names of those that had others."""
+    """Give settings their values of before; the names of those that had others."""
     now = settings()
     changed = [name for name, value in before.items() if now[name] != value]
     for name in changed:
         SETTINGS[name][1](before[name])
     return changed
+
+
+@contextmanager
+def unchanged(what: str) -> Iterator[None]:
+    """Around what runs a user's own code, named ``what``: ``BadInput`` where it changes a setting of the whole process,
+    which is set back."""
+    before = settings()
+    try:
+        yield
+    finally:
+        changed = set_back(before)
+    if changed:
+        raise BadInput(
+            f"{what} changes {', '.join(changed)} for the whole process, and with it every other part's numbers: give "
+            "the tensors of your part their own dtype and device, and name files by their whole paths"
+        )
+
+
+@contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """As ``unchanged``; and whatever the code raises, also to end the program, is a ``BadInput`` of one sentence."""
+    try:
+        with unchanged(what):
+            yield
+    except (ActlabError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        place = f" ({line})" if (line := line_in_plugin(error)) else ""
+        raise BadInput(f"{what} raises {said(error)}{place}") from error
+
+
+def said(error: BaseException) -> str:
+    """Class and message of an exception of a user's, whose message may itself raise."""
+    try:
+        message = str(error)
+    except BaseException as other:
+        message = f"its message cannot be read ({type(other).__name__})"
+    return f"{type(error).__name__}: {message}"
+
+
+def blamed(error: BaseException) -> str:
+    """What a plug-in has done that no other place has refused: its line and the exception, or that it ended the
+    program; empty where the fault is not a plug-in's."""
+    if place := line_in_plugin(error):
+        return f"{place}: {said(error)}"
+    return "" if isinstance(error, Exception) else f"a part of a plug-in ends the program: {said(error)}"
+
+
+def line_in_plugin(error: BaseException) -> str:
+    """``plug-in mine.py, line 3``: the last line of a loaded plug-in that an exception passed through; empty: none."""
+    names = {file.name for file in (*plugin_files(), *RUNNING)}
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in names]
+    return f"plug-in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
 
 
 # Files are read and run.
@@ -200,32 +262,32 @@ def execute(file: PluginFile) -> None:
     sys.modules[module.__name__] = module  # dataclasses and pickle look a class's module up
     linecache.cache[file.name] = len(file.text), None, file.text.splitlines(keepends=True), file.name  # for inspect
     RUNNING.append(file)
-    before = settings()
+    try:
+        with guarded(f"the plug-in {file.name}"):
+            _run(file, module)
+    except BaseException:
+        _forget(file)
+        raise
+    finally:
+        RUNNING.pop()
+    if not parts_in(file.place):
+        kinds = ("activation", "model", "optimizer", "text", "metric")
+        allowed = ", ".join(f"actlab.register_{kind}" for kind in kinds)
+        raise BadInput(f"the plug-in {file.name} registers nothing: it may call {allowed}")
+
+
+def _run(file: PluginFile, module: ModuleType) -> None:
+    """Execute its text; ``BadInput`` names the line that raised."""
     try:
         _check_imports(tree := ast.parse(file.text, file.name))
         exec(compile(tree, file.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # the user's own file
     except KeyboardInterrupt:
         raise
+    except ActlabError as error:
+        raise BadInput(f"plug-in {file.name}: {error}") from None
     except BaseException as error:  # whatever a plug-in raises, it is refused in one sentence
-        _forget(file)
-        if isinstance(error, ActlabError):
-            raise BadInput(f"plug-in {file.name}: {error}") from None
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file.name]
-        line = lines[-1] if lines else getattr(error, "lineno", None)
-        raise BadInput(f"plug-in {file.name}, line {line or '?'}: {type(error).__name__}: {error}") from error
-    finally:
-        RUNNING.pop()
-        changed = set_back(before)
-    if changed:
-        _forget(file)
-        raise BadInput(
-            f"plug-in {file.name} changes {', '.join(changed)} for the whole process, and with it every other part's "
-            "numbers: give the tensors of your part their own dtype and device"
-        )
-    if not parts_in(file.place):
-        kinds = ("activation", "model", "optimizer", "text", "metric")
-        allowed = ", ".join(f"actlab.register_{kind}" for kind in kinds)
-        raise BadInput(f"the plug-in {file.name} registers nothing: it may call {allowed}")
+        place = line_in_plugin(error) or f"plug-in {file.name}, line {getattr(error, 'lineno', '?')}"
+        raise BadInput(f"{place}: {said(error)}") from error
 
 
 def _forget(file: PluginFile) -> None:

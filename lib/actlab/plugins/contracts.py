@@ -21,7 +21,7 @@ from actlab.errors import BadInput
 from actlab.models import MODELS, SCALES, LanguageModel, ModelConfig, count_parameters
 from actlab.optimizers import build_optimizer
 from actlab.optimizers.steps import step
-from actlab.plugins import PARTS, TABLES, Part, load_plugins, parts_in
+from actlab.plugins import PARTS, TABLES, Part, guarded, load_plugins, parts_in
 from actlab.trainers.seeds import generator, init_streams
 
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)
@@ -52,9 +52,10 @@ def check(file: str) -> Iterator[ContractResult]:
     for part in parts_in(Path(file).expanduser().resolve()):
         for name, test in CONTRACTS[part.kind].items():
             try:
-                wrong = [fault for case in _cases(part, test) if (fault := test(*case))]
-            except Exception as error:
-                wrong = [f"{type(error).__name__}: {error}"]
+                with guarded("it"):
+                    wrong = [fault for case in _cases(part, test) if (fault := test(*case))]
+            except BadInput as error:
+                wrong = [str(error)]
             more = f"; and {len(wrong) - 2} more" if len(wrong) > 2 else ""
             found = "; ".join(wrong[:2]) + more or f"{test.__doc__}"
             yield ContractResult(f"{part.kind} {part.name}", name, not wrong, found)
@@ -129,7 +130,7 @@ def check_causal(cells: Iterable[tuple[str, str]]) -> None:
         if ("model", model) not in PARTS and ("activation", name) not in PARTS:
             continue
         fault = ""
-        with suppress(Exception):
+        with suppress(BadInput), guarded("it"):
             fault = causality(model, name)
         if fault:
             raise BadInput(f"{fault}: it would be given what it has to predict; `actlab check-plugin` tries every part")

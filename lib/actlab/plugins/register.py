@@ -16,11 +16,13 @@ from actlab.errors import BadInput
 from actlab.models import LanguageModel, Model
 from actlab.optimizers import Optimizer, check_complete
 from actlab.optimizers.steps import step
-from actlab.plugins import PARTS, RUNNING, TABLES, Part
+from actlab.plugins import PARTS, RUNNING, TABLES, Part, guarded
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-RESERVED = {"between", "blocks", "coded_pd", "group", "arm", "level", "label", "metric"}
-"""What records and comparisons call their own numbers and groups, beside the columns of the tables."""
+RESERVED = re.compile(
+    "between|blocks|coded_pd|group|arm|level|label|metric|loss|accuracy|weight_distance|churn_.*|avg_.*"
+)
+"""What records, comparisons and `actlab measure` call their own numbers and groups, beside the tables' columns."""
 
 
 def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
@@ -199,10 +201,8 @@ def register_text(name: str, function: Callable[[], str], *, description: str = 
 
     @functools.cache
     def text() -> str:
-        try:
+        with guarded(f"the text {name!r}"):
             content = function()
-        except Exception as error:
-            raise BadInput(f"the text {name!r} raises {type(error).__name__}: {error}") from error
         if not isinstance(content, str):
             raise BadInput(f"the text {name!r} must be a str, not {type(content).__name__}")
         return content
@@ -224,22 +224,35 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
     """
     from actlab.records.tables import COLUMNS  # needs pandas, which training does not
 
-    if name not in metrics.ROWS.built_in and name in RESERVED | set(COLUMNS):
-        raise BadInput(f"the metric {name!r} would hide a number or a column of the tables: choose another name")
+    what = f"the metric {name!r}"
+    if name not in metrics.ROWS.built_in and (RESERVED.fullmatch(name) or name in COLUMNS):
+        raise BadInput(f"{what} would hide a number or a column of the tables: choose another name")
 
     def rows(p: Tensor, q: Tensor) -> Tensor:
-        allowed = f"the metric {name!r} must give one finite value an input, not"
-        values = function(p.clone(), q.clone())
-        shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
-        if shape != p.shape[:1]:
-            raise BadInput(f"{allowed} {shape} for two {tuple(p.shape)} tensors")
-        for value in values[~values.isfinite()]:
-            raise BadInput(f"{allowed} {value.item()}")
-        return values
+        with guarded(what):
+            return _checked(what, function(p.clone(), q.clone()), p.shape)
 
     for p, q in small_predictions():
-        rows(p, q)
+        alone, among = rows(p[:1], q[:1]), rows(p, q)[:1]
+        if not torch.allclose(alone.double(), among.double(), rtol=1e-3, atol=1e-6):
+            raise BadInput(
+                f"{what} gives an input {among.item():.6g} among others and {alone.item():.6g} alone: it must give "
+                "one value an input, whatever the others are"
+            )
     _add("metric", name, rows, label=label or name, note=note)
+
+
+def _checked(what: str, values: object, shape: torch.Size) -> Tensor:
+    """The values of a metric of two tensors of that shape; ``BadInput`` where they are not one real, finite number an
+    input."""
+    allowed = f"{what} must give one real, finite value an input, not"
+    if not isinstance(values, Tensor):
+        raise BadInput(f"{allowed} {type(values).__name__}")
+    if values.shape != shape[:1] or values.is_complex():
+        raise BadInput(f"{allowed} {tuple(values.shape)} {values.dtype} for two {tuple(shape)} tensors")
+    for value in values[~values.isfinite()]:
+        raise BadInput(f"{allowed} {value.item()}")
+    return values
 
 
 def small_predictions() -> list[tuple[Tensor, Tensor]]:

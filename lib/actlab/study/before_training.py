@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actlab import metrics
-from actlab.errors import ActlabError, BadInput
+from actlab.errors import BadInput
 from actlab.plugins.contracts import check_causal
 from actlab.study import baselines
 from actlab.study.characters import BFLOAT16, CharacterTrial
@@ -46,9 +46,5 @@ def _try_metrics(arm: Arm[Trial]) -> None:
     for name in names:
         try:
             metrics.row_means(first, second, [name])
-        except ActlabError:
-            raise
-        except Exception as error:
-            raise BadInput(
-                f"the metric {name!r} fails on predictions of {trial.model}: {type(error).__name__}: {error}"
-            ) from error
+        except BadInput as error:
+            raise BadInput(f"on predictions of {trial.model} {error}") from error

@@ -13,6 +13,7 @@ from actlab import paths
 from actlab.data.text import short_name
 from actlab.errors import ActlabError
 from actlab.files import mending
+from actlab.plugins import unchanged
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.trial import Outcome, Report, Results, Task, Trial
@@ -99,7 +100,8 @@ def train_afresh(task: Task[Trial], report: Report | None = None, place: Path | 
     checkpoint and snapshots go beside it, nothing is left where there is none."""
     setup.prepare()
     try:
-        return task.first.train(task, place, report)
+        with unchanged(task.first.name):
+            return task.first.train(task, place, report)
     except (ActlabError, KeyboardInterrupt):
         raise
     except BaseException:  # recorded, so that the other trials of a study go on; a plug-in may also end the process
