@@ -89,3 +89,18 @@ def test_what_is_no_distribution_is_refused(runs, tmp_path, capsys):
         assert wanted in " ".join(capsys.readouterr().err.split())
     assert typed("measure", *paths[:2], "--logits") == 0
     assert "two runs give one pair and no interval" in capsys.readouterr().out
+
+
+def test_an_infinite_loss_is_said_plainly(runs, tmp_path, capsys):
+    """A run that gives a true class the probability 0: which, and where; the JSON stays strict, and every other number
+    is there."""
+    paths, _, truth = runs
+    np.save(paths[0], np.eye(5)[(truth + (np.arange(50) == 7)) % 5])
+    for path in paths[1:3]:
+        np.save(path, np.full((50, 5), 0.2))
+    assert typed("measure", *paths[:3], "--labels", tmp_path / "y.npy", "--json") == 0
+    said = capsys.readouterr()
+    assert f"loss: infinite, since {paths[0]} gives input 7 (from 0) its true class the probability 0\n" == said.err
+    rows = {row["metric"]: row for row in json.loads(said.out, parse_constant=pytest.fail)}
+    assert rows["loss"] == {"metric": "loss", "n": 3, "estimate": None, "low": None, "high": None}
+    assert rows["accuracy"]["estimate"] == pytest.approx(100 * (0.98 + 2 * (truth == 0).mean()) / 3)

@@ -161,6 +161,10 @@ NO_NUMBERS = {
     "text": "abc",
     "a tensor without values": torch.eye(3, device="meta"),
     "no columns": np.zeros((3, 0)),
+    "masked": np.ma.array(ROWS, mask=ROWS == 0),
+    "masked rows": [np.ma.array(row, mask=row == 0) for row in ROWS],
+    "a number of hundreds of digits": [[10**400, 0], [0, 1]],
+    "durations": ROWS.astype("timedelta64[s]"),
 }
 
 
@@ -172,7 +176,14 @@ def test_what_is_no_probability_is_refused(what):
 
 def test_labels_and_own_metrics_are_held_too():
     assert metrics.compare(torch.eye(3).to_sparse(), ROWS)["churn"] == 0
-    for targets in (["a", "b", "c"], [1j, 0, 0], [[1], [1, 2]]):
+    assert metrics.compare(np.ma.array(ROWS), ROWS)["churn"] == 0, "a mask that hides nothing"
+    for targets in (
+        ["a", "b", "c"],
+        [1j, 0, 0],
+        [[1], [1, 2]],
+        [10**400, 0, 0],
+        np.ma.array([0, 1, 2], mask=[1, 0, 0]),
+    ):
         with pytest.raises(BadInput, match="expected"):
             metrics.compare(ROWS, ROWS, targets)
     with pytest.raises(BadInput, match="unknown metric 'zz'"):

@@ -57,13 +57,27 @@ def _numbers(values: object) -> Tensor:
                 raise TypeError(f"they are {values.dtype} on {values.device}")
             found = values.to_dense()
             return found if found.dtype in (torch.float32, torch.float64) else found.double()
+        if _masked(values):
+            raise TypeError("some of them are masked: fill them, or leave their rows out")
         given = np.asarray(values)
-        if given.dtype.kind == "c":
-            raise TypeError("they are complex")
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"they are {given.dtype}")
         return torch.from_numpy(np.array(given, float))
-    except (TypeError, ValueError, RuntimeError) as error:  # text, lists of different lengths, a sparse matrix of SciPy
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+        OverflowError,
+    ) as error:  # lists of different lengths, 10**400, SciPy's
         why = str(error).partition("\n")[0]
         raise BadInput(f"expected numbers, as an array, a list or a tensor, got {brief(values)}: {why}") from None
+
+
+def _masked(values: object) -> bool:
+    """Whether an array, or one in a list, has values that its mask hides, which NumPy's plain arrays forget."""
+    if isinstance(values, list | tuple):
+        return any(map(_masked, values))
+    return bool(np.ma.is_masked(values))
 
 
 def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:

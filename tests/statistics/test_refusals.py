@@ -59,6 +59,26 @@ WRONG = {
     "a metric of text": lambda: actlab.equal_loss(CURVES, ALONG.assign(total_variation="a")),
     "pairs twice": lambda: actlab.equal_loss(CURVES, pd.concat([ALONG, ALONG])),
     "a share that is no number": lambda: actlab.equal_loss(CURVES, ALONG, share=NONE),
+    "a share of text": lambda: actlab.equal_loss(CURVES, ALONG, share="a"),
+    "a bound of text": lambda: actlab.equal_loss(CURVES, ALONG, exclude_above="2"),
+    "a bound that is missing": lambda: actlab.equal_loss(CURVES, ALONG, exclude_above=NONE),
+    "curves that are no table": lambda: actlab.equal_loss([1], ALONG),
+    "pairs that are no table": lambda: actlab.at_equal_loss(CURVES, {"first": 1}),
+    "a loss of text": lambda: actlab.at_loss([2.0, 1.0], [1.0, 2.0], "a"),
+    "steps of text": lambda: actlab.equal_loss(CURVES.astype({"iteration": str}), ALONG),
+    "an infinite loss": lambda: actlab.equal_loss(CURVES.assign(val_loss=math.inf), ALONG),
+    "contrasts that are no table": lambda: actlab.bound([1]),
+    "contrasts of text": lambda: actlab.bound(pd.DataFrame({"df": ["a"], "se": [1.0], "difference": [1.0]})),
+    "by the factor": lambda: actlab.contrasts(RUNS, "val_loss", by="activation"),
+    "several metrics": lambda: actlab.means(RUNS, ["val_loss", "val_loss"]),
+    "planned with a list": lambda: actlab.contrasts(RUNS, "val_loss", planned=[("charlm", ["gelu"])]),
+    "a column twice": lambda: actlab.contrasts(pd.concat([RUNS, RUNS[["val_loss"]]], axis=1), "val_loss"),
+    "a pair without a name": lambda: actlab.means(ALONG[:3].assign(first=NONE), "total_variation"),
+    "a pair of lists": lambda: actlab.equal_loss(CURVES, ALONG.assign(first=[["1"]] * len(ALONG))),
+    "a pair of nothing": lambda: actlab.means(ALONG[:1].assign(first=[[]]), "total_variation"),
+    "a run without a name": lambda: actlab.equal_loss(CURVES.assign(trial=None), ALONG),
+    "ensembles of nothing": lambda: actlab.means(RUNS[:1].drop(columns="seed").assign(members=None), "val_loss"),
+    "nothing beside training": lambda: actlab.beside_training(CURVES, ALONG, ALONG[:1], None),
 }
 
 
@@ -102,3 +122,36 @@ def test_no_line_goes_through_equal_losses_or_one_that_is_missing():
     for losses in ([2.0], [2.0, 2.0, 2.0], [3.0, NONE, 2.0]):
         value, extrapolated = actlab.at_loss(losses, [1.0] * len(losses), 0.5)
         assert (math.isnan(value), extrapolated) == (True, True)
+
+
+def test_what_is_missing_is_missing_however_it_is_written():
+    """A loss of ``pd.NA`` is as one of NaN; so is a group."""
+    nullable = [table.convert_dtypes() for table in (CURVES, ALONG)]
+    pd.testing.assert_frame_equal(actlab.equal_loss(*nullable), actlab.equal_loss(CURVES, ALONG), check_dtype=False)
+    gone = [RUNS.assign(val_loss=RUNS["val_loss"].where(RUNS["seed"] > 1)) for _ in range(2)]
+    gone[1]["val_loss"] = gone[1]["val_loss"].astype("Float64")
+    plain, of_na = (actlab.contrasts(table, "val_loss") for table in gone)
+    assert plain["n"].tolist() == [2, 2]
+    pd.testing.assert_frame_equal(plain, of_na)
+    assert actlab.means(RUNS.assign(model=pd.NA), "val_loss")["n"].tolist() == [3, 3, 3]
+
+
+def test_an_index_changes_nothing():
+    """Whatever it is called, and however often a label comes in it."""
+    found = actlab.contrasts(RUNS, "val_loss")
+    for indexed in (RUNS.set_index("model", drop=False), RUNS.set_index(["seed", "activation"], drop=False)):
+        pd.testing.assert_frame_equal(actlab.contrasts(indexed, "val_loss"), found)
+    tables = (table.set_index("iteration", drop=False) for table in (CURVES, ALONG))
+    pd.testing.assert_frame_equal(actlab.equal_loss(*tables), actlab.equal_loss(CURVES, ALONG))
+
+
+def test_members_in_a_list_are_those_in_a_tuple():
+    """As a table that went through JSON has them."""
+    pairs = [
+        {"model": "charlm", "activation": "relu", "first": (1, 2), "second": (3, 4), "churn": 0.1},
+        {"model": "charlm", "activation": "relu", "first": (1, 3), "second": (2, 4), "churn": 0.2},
+    ]
+    tuples = pd.DataFrame(pairs)
+    lists = tuples.assign(**{side: [list(names) for names in tuples[side]] for side in ("first", "second")})
+    pd.testing.assert_frame_equal(actlab.means(lists, "churn"), actlab.means(tuples, "churn"))
+    assert actlab.means(lists, "churn")["n"].tolist() == [4]

@@ -16,7 +16,7 @@ from actlab import plugins as parts
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import count_parameters
-from actlab.plugins import contracts
+from actlab.plugins import contracts, guard
 from actlab.records import store, tables
 from actlab.study.character_study import CharacterStudy
 from actlab.study.run import load, run, run_experiment
@@ -98,10 +98,10 @@ SETS = {
 @pytest.mark.parametrize("name", SETS)
 def test_a_plug_in_that_changes_the_whole_process_is_refused(name, write):
     """By the name of what it called; the setting is as before, and nothing is registered."""
-    before = parts.settings()
+    before = guard.settings()
     with pytest.raises(BadInput, match=rf"plug-in parts\.py changes {name} for the whole process"):
         write(SWISHLIKE + SETS[name] + "\n")
-    assert parts.settings() == before
+    assert guard.settings() == before
     assert "mine" not in ACTIVATIONS
 
 
@@ -193,7 +193,7 @@ def test_a_metric_gives_a_real_number_an_input_whatever_the_others_are(write):
 
 def changing(task, report):
     """A trial of a part that changes settings as it works: what it found."""
-    found = parts.settings()["torch.set_default_dtype"], parts.settings()["torch.set_float32_matmul_precision"]
+    found = guard.settings()["torch.set_default_dtype"], guard.settings()["torch.set_float32_matmul_precision"]
     torch.set_default_dtype(torch.float64)
     torch.set_float32_matmul_precision("medium")
     return [str(each) for each in found]
@@ -204,7 +204,7 @@ def test_settings_are_set_back_before_each_trial():
     try:
         found = [result for _, result in run_tasks(changing, [1, 2])]
     finally:
-        parts.set_back()
+        guard.set_back()
     assert found == 2 * [["torch.float32", "highest"]]
 
 

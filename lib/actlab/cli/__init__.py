@@ -29,8 +29,8 @@ class Commands(TyperGroup):
         except (ActlabError, OSError, KeyboardInterrupt):
             raise
         except BaseException as error:
-            plugins = sys.modules.get("actlab.plugins")  # most commands load none
-            if plugins and (fault := plugins.blamed(error)):
+            guard = sys.modules.get("actlab.plugins.guard")  # most commands load none
+            if guard and (fault := guard.blamed(error)):
                 raise BadInput(fault) from error
             raise
 

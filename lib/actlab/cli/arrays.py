@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 from tokenize import TokenError
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from actlab.cli.options import AsJson, Plugins, console, print_json, print_table, rows_of
+from actlab.cli.options import AsJson, Plugins, console, errors, print_json, print_table, rows_of
 from actlab.errors import BadInput
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def measure(
     load_plugins(plugin or ())
     own = [name for kind, name in PARTS if kind == "metric"]
     found = measured(runs, labels, logits, own)
+    if zero := found.attrs.get("zero"):
+        errors.print(f"loss: infinite, since {zero}", markup=False)
     if as_json:
         print_json(rows_of(found))
         return
@@ -53,12 +56,12 @@ def measure(
 
 def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str]) -> pd.DataFrame:
     """A row a metric: ``n`` runs, ``estimate``, ``low``, ``high`` (``statistics.means``; of pairs on a logarithmic
-    scale). Metrics of pairs, then loss (nats) and accuracy (%) where there are labels.
+    scale). Metrics of pairs, then loss (nats) and accuracy (%) where there are labels (``scores``; why a loss is
+    infinite: ``attrs["zero"]``).
 
     Raises:
         BadInput: fewer than two runs, an array of another shape, rows that are no probabilities.
     """
-    import numpy as np
     import pandas as pd
 
     from actlab import metrics
@@ -83,20 +86,32 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
     )
     table["low"], table["high"] = log_limits(table["estimate"], table["low"], table["high"])
     if truth is not None:
-        index = np.arange(len(truth)), truth.astype(int)
-        scores = pd.DataFrame(
-            {
-                "arm": "all",
-                "seed": name,
-                "loss": -np.log(values[index]).mean(),
-                "accuracy": 100 * (values.argmax(axis=1) == truth).mean(),
-            }
-            for name, values in arrays.items()
-        )
-        of_runs = pd.concat({name: means(scores, name, "arm") for name in ("loss", "accuracy")}, names=["metric"])
-        of_runs.loc["accuracy", ["low", "high"]] = of_runs.loc["accuracy", ["low", "high"]].clip(0, 100).to_numpy()
+        of_runs, zero = scores(arrays, truth)
         table = pd.concat([table, of_runs])
+        table.attrs["zero"] = zero
     return table.reset_index("metric").reset_index(drop=True)[["metric", "n", "estimate", "low", "high"]]
+
+
+def scores(arrays: dict[str, Array], truth: Array) -> tuple[pd.DataFrame, str]:
+    """(loss and accuracy of the runs, by ``metric``; which run gives a true class the probability 0, if one does: the
+    loss is then infinite, and has no interval)."""
+    import numpy as np
+    import pandas as pd
+
+    from actlab.statistics.contrasts import means
+
+    right = {name: values[np.arange(len(truth)), truth.astype(int)] for name, values in arrays.items()}
+    zero = [f"{name} gives input {(p == 0).argmax()} (from 0)" for name, p in right.items() if not p.all()]
+    hits = [100 * (values.argmax(axis=1) == truth).mean() for values in arrays.values()]
+    runs = pd.DataFrame({"arm": "all", "seed": list(arrays), "accuracy": hits})
+    accuracy = means(runs, "accuracy", "arm")
+    accuracy[["low", "high"]] = accuracy[["low", "high"]].clip(0, 100)
+    if zero:
+        loss = pd.DataFrame({"n": [len(arrays)], "estimate": math.inf})
+    else:
+        loss = means(runs.assign(loss=[-np.log(p).mean() for p in right.values()]), "loss", "arm")
+    table = pd.concat({"loss": loss, "accuracy": accuracy}, names=["metric"])
+    return table, f"{' and '.join(zero)} its true class the probability 0" if zero else ""
 
 
 def probabilities(path: Path, logits: bool) -> Array:

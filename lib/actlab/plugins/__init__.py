@@ -4,18 +4,14 @@ on, known by the hash of the file. Every worker is sent their text; `register.py
 import ast
 import hashlib
 import linecache
-import os
 import sys
-import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import torch
 
 from actlab import metrics, paths
 from actlab.activations import ACTIVATIONS
@@ -24,6 +20,7 @@ from actlab.errors import ActlabError, BadInput, Table
 from actlab.files import read_text
 from actlab.models import MODELS
 from actlab.optimizers import OPTIMIZERS
+from actlab.plugins.guard import FILES, guarded, line_in_plugin, said
 
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""
@@ -132,108 +129,6 @@ def sources(parts: Parts) -> dict[str, Any]:
     return {"plugins": found} if found else {}
 
 
-# Settings of the whole process, which a part may change for all others.
-
-
-def _here() -> str:
-    """The current folder; empty where it was deleted."""
-    with suppress(OSError):
-        return os.getcwd()
-    return ""
-
-
-def _flushes_denormal() -> bool:
-    return not (torch.tensor(1e-40, dtype=torch.float32, device="cpu") * 1).item()
-
-
-SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
-    "torch.set_default_dtype": (torch.get_default_dtype, torch.set_default_dtype),
-    "torch.set_default_device": (
-        torch.get_default_device,
-        lambda device: torch.set_default_device(None if device.type == "cpu" else device),
-    ),
-    "torch.set_float32_matmul_precision": (
-        torch.get_float32_matmul_precision,
-        torch.set_float32_matmul_precision,
-    ),
-    "torch.set_flush_denormal": (_flushes_denormal, torch.set_flush_denormal),
-    "torch.set_grad_enabled": (torch.is_grad_enabled, torch.set_grad_enabled),
-    "os.chdir": (_here, os.chdir),
-}
-"""What sets it -> how it is read, how it is set. Threads, TF32 and determinism are set by each trial itself."""
-
-
-def settings() -> dict[str, object]:
-    """Those of this process."""
-    return {name: read() for name, (read, _) in SETTINGS.items()}
-
-
-AT_START = {name: value for name, value in settings().items() if name != "os.chdir"}
-"""PyTorch's, before any plug-in ran."""
-
-
-def set_back(before: dict[str, object] = AT_START) -> list[str]:
-    """Give settings their values of before; the names of those that had others."""
-    now = settings()
-    changed = [name for name, value in before.items() if now[name] != value]
-    for name in changed:
-        SETTINGS[name][1](before[name])
-    return changed
-
-
-@contextmanager
-def unchanged(what: str) -> Iterator[None]:
-    """Around what runs a user's own code, named ``what``: ``BadInput`` where it changes a setting of the whole process,
-    which is set back."""
-    before = settings()
-    try:
-        yield
-    finally:
-        changed = set_back(before)
-    if changed:
-        raise BadInput(
-            f"{what} changes {', '.join(changed)} for the whole process, and with it every other part's numbers: give "
-            "the tensors of your part their own dtype and device, and name files by their whole paths"
-        )
-
-
-@contextmanager
-def guarded(what: str) -> Iterator[None]:
-    """As ``unchanged``; and whatever the code raises, also to end the program, is a ``BadInput`` of one sentence."""
-    try:
-        with unchanged(what):
-            yield
-    except (ActlabError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        place = f" ({line})" if (line := line_in_plugin(error)) else ""
-        raise BadInput(f"{what} raises {said(error)}{place}") from error
-
-
-def said(error: BaseException) -> str:
-    """Class and message of an exception of a user's, whose message may itself raise."""
-    try:
-        message = str(error)
-    except BaseException as other:
-        message = f"its message cannot be read ({type(other).__name__})"
-    return f"{type(error).__name__}: {message}"
-
-
-def blamed(error: BaseException) -> str:
-    """What a plug-in has done that no other place has refused: its line and the exception, or that it ended the
-    program; empty where the fault is not a plug-in's."""
-    if place := line_in_plugin(error):
-        return f"{place}: {said(error)}"
-    return "" if isinstance(error, Exception) else f"a part of a plug-in ends the program: {said(error)}"
-
-
-def line_in_plugin(error: BaseException) -> str:
-    """``plug-in mine.py, line 3``: the last line of a loaded plug-in that an exception passed through; empty: none."""
-    names = {file.name for file in (*plugin_files(), *RUNNING)}
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in names]
-    return f"plug-in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
-
-
 # Files are read and run.
 
 
@@ -261,6 +156,7 @@ def execute(file: PluginFile) -> None:
     module.__file__ = str(file.place)
     sys.modules[module.__name__] = module  # dataclasses and pickle look a class's module up
     linecache.cache[file.name] = len(file.text), None, file.text.splitlines(keepends=True), file.name  # for inspect
+    FILES.add(file.name)
     RUNNING.append(file)
     try:
         with guarded(f"the plug-in {file.name}"):

@@ -21,7 +21,8 @@ from actlab.errors import BadInput
 from actlab.models import MODELS, SCALES, LanguageModel, ModelConfig, count_parameters
 from actlab.optimizers import build_optimizer
 from actlab.optimizers.steps import step
-from actlab.plugins import PARTS, TABLES, Part, guarded, load_plugins, parts_in
+from actlab.plugins import PARTS, TABLES, Part, load_plugins, parts_in
+from actlab.plugins.guard import guarded
 from actlab.trainers.seeds import generator, init_streams
 
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)

@@ -16,7 +16,8 @@ from actlab.errors import BadInput
 from actlab.models import LanguageModel, Model
 from actlab.optimizers import Optimizer, check_complete
 from actlab.optimizers.steps import step
-from actlab.plugins import PARTS, RUNNING, TABLES, Part, guarded
+from actlab.plugins import PARTS, RUNNING, TABLES, Part
+from actlab.plugins.guard import guarded
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 RESERVED = re.compile(

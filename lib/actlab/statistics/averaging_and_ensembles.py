@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 
 from actlab.statistics.contrasts import without_each
 from actlab.statistics.equal_loss import at_loss
-from actlab.statistics.groups import Columns, names_of
+from actlab.statistics.groups import Columns, names_of, run_of, runs_of, tidy
+
+SIDES = ["first", "second"]
+"""Columns of a pair's two networks."""
 
 
 def beside_training(
@@ -48,9 +50,12 @@ def beside_training(
         and ``extrapolated`` (no evaluation of the single networks is so low).
     """
     by = names_of(by)
-    runs = {run for names in (*pairs["first"], *pairs["second"]) for run in np.ravel(names)}
-    plain = curves[curves["trial"].isin(runs) & curves["iteration"].isin(along["iteration"])]
-    of_plain = along[along[["first", "second"]].isin(runs).all(axis=1)]
+    curves = tidy(curves, [*by, "trial"], ("iteration", "val_loss"))
+    along, pairs = tidy(along, [*by, *SIDES], ("iteration", metric)), tidy(pairs, [*by, *SIDES], (metric,))
+    losses = tidy(losses, by, ("val_loss", "single_loss"))
+    runs = frozenset[str]().union(*(runs_of(names) for side in SIDES for names in pairs[side]))
+    plain = curves[curves["trial"].map(run_of).isin(runs) & curves["iteration"].isin(along["iteration"])]
+    of_plain = along[along[SIDES].map(run_of).isin(runs).all(axis=1)]
     step, index = [*by, "iteration"], [*by, "left_out"]
     parts = {"x": without_each(plain, "val_loss", step), "y": without_each(of_plain, metric, step)}
     x, y = (part.set_index([*index, "iteration"])["value"].rename(name) for name, part in parts.items())

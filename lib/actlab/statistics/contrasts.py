@@ -20,7 +20,7 @@ from scipy import special, stats
 
 from actlab.errors import BadInput, brief, check_name
 from actlab.statistics.estimate import LEVEL, Array, summary, tail
-from actlab.statistics.groups import Cell, Columns, cell_from, check_numeric, grouped, names_of, run_of
+from actlab.statistics.groups import Cell, Columns, cell_from, grouped, names_of, run_of, runs_of, tidy
 from actlab.statistics.significance import ALPHA, holm
 
 Planned = int | Sequence[Cell] | None
@@ -141,8 +141,7 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
 def bound(table: pd.DataFrame) -> float:
     """The smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the largest
     ``|difference| + t(0.95, df) se`` (an intersection-union test, so not corrected); NaN where one has no interval."""
-    for name in ("df", "se", "difference"):
-        check_name("column", name, table.columns)
+    table = tidy(table, (), ("df", "se", "difference"))
     reach = special.stdtrit(table["df"], LEVEL) * table["se"]
     return float((table["difference"].abs() + reach).max(skipna=False))
 
@@ -164,7 +163,7 @@ class Arm:
     """The rows of one level in one group: their values, and the runs that each rests on."""
 
     def __init__(self, rows: pd.DataFrame, metric: str, cell: Cell) -> None:
-        values = rows[metric].to_numpy(dtype=np.float64)
+        values = rows[metric].to_numpy()
         members, keys = members_of(rows)
         refuse_several(rows, len(keys), cell)
         if np.isinf(values).any():
@@ -204,24 +203,19 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
         seeds = [frozenset([run_of(seed)]) for seed in rows["seed"]]
         return seeds, {*seeds}
     if "members" in rows:
-        every = [frozenset(map(run_of, names)) for names in rows["members"]]
+        every = [runs_of(names) for names in rows["members"]]
         return every, {*every}
     for side in ("first", "second"):
         check_name("column", side, rows.columns)
-    runs = {name: frozenset(map(run_of, np.ravel(name))) for name in {*rows["first"], *rows["second"]}}
-    pairs = [*zip(rows["first"], rows["second"], strict=True)]
-    return [runs[first] | runs[second] for first, second in pairs], {*map(frozenset, pairs)}
+    pairs = [(runs_of(first), runs_of(second)) for first, second in zip(rows["first"], rows["second"], strict=True)]
+    return [first | second for first, second in pairs], {*map(frozenset, pairs)}
 
 
 def _arms(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
     """(*group, level) -> its rows."""
-    if not isinstance(table, pd.DataFrame):
-        raise BadInput(f"expected a pandas table, got {brief(table)}")
-    for name in (*columns, metric):
-        check_name("column", name, table.columns)
+    table = tidy(table, names_of(columns), names_of(metric))
     if not columns:
         raise BadInput("by: expected the name of at least one column")
-    check_numeric(table, metric)
     return {cell: Arm(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
 
 
@@ -254,8 +248,10 @@ def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> li
         cells = [*planned] if isinstance(planned, Iterable) else [planned]
         wide = len(next(iter(every), cells[0] if cells else ()))
         for cell in cells:
-            if not isinstance(cell, tuple | list) or len(cell) != wide:
-                raise BadInput(f"planned: expected how many, or each as its {wide} names (*group, level), got {cell!r}")
+            if not isinstance(cell, tuple | list) or len(cell) != wide or not all(map(pd.api.types.is_scalar, cell)):
+                raise BadInput(
+                    f"planned: expected how many, or each as its {wide} names (*group, level), got {brief(cell)}"
+                )
         return [cell_from(cell) for cell in cells]
     cells = list(every)
     groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)

@@ -25,7 +25,7 @@ from actlab.statistics.contrasts import (
     refuse_several,
 )
 from actlab.statistics.estimate import Array, column, summary
-from actlab.statistics.groups import Cell, Columns, check_numeric, grouped, names_of, run_of
+from actlab.statistics.groups import Cell, Columns, check_number, grouped, names_of, run_of, tidy
 
 Indices = NDArray[np.intp]
 
@@ -72,6 +72,7 @@ def equal_loss(
         jackknife's, begins below the loss).
     """
     by = names_of(by)
+    curves, pairs = _tidied(curves, pairs, metric, [*by, factor])
     arms, status = arms_of(curves, pairs, metric, by, factor, exclude_above)
     every = grouped(curves, [*by, factor])
     check_name(f"level of {factor}", reference, {cell[-1] for cell in every})
@@ -129,6 +130,7 @@ def at_equal_loss(
         (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
     """
     by = names_of(by)
+    curves, pairs = _tidied(curves, pairs, metric, [*by, factor])
     arms, _ = arms_of(curves, pairs, metric, by, factor, exclude_above)
     table = _at_equal_loss(arms, share, across, equal_seeds)
     cells = pd.DataFrame(table.pop("cell").tolist(), columns=[*by, factor])
@@ -139,8 +141,7 @@ def _at_equal_loss(
     arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
 ) -> pd.DataFrame:
     """What ``at_equal_loss`` gives, with (*group, level) in the column ``cell``."""
-    if not math.isfinite(share):
-        raise BadInput(f"expected a share of the way up to the first loss, got {share}")
+    check_number("a share of the way up to the first loss", share)
     rows = []
     for group in dict.fromkeys(cell[:-1] for cell in arms):
         curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
@@ -152,15 +153,24 @@ def _at_equal_loss(
     return pd.DataFrame(rows, columns=["cell", "left_out", "value", "loss"])
 
 
+def _tidied(curves: object, pairs: object, metric: str, arm: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both tables as they are read here, with what names an ``arm``."""
+    arm = names_of(arm)
+    of_curves, of_pairs = ("iteration", "val_loss"), ("iteration", *names_of(metric))
+    tables = tidy(curves, [*arm, "trial"], of_curves), tidy(pairs, [*arm, "first", "second"], of_pairs)
+    for table, (_, name) in zip(tables, (of_curves, of_pairs), strict=True):
+        if np.isinf(table[name]).any():
+            raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {name}")
+    return tables
+
+
 def arms_of(
     curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, by: Sequence[str], factor: str, highest: float | None
 ) -> tuple[dict[Cell, Curves], dict[Cell, str]]:
-    """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss)."""
-    needed = ("trial", "iteration", "val_loss"), ("first", "second", "iteration", metric)
-    for table, names in zip((curves, pairs), needed, strict=True):
-        for name in (*by, factor, *names):
-            check_name("column", name, table.columns)
-        check_numeric(table, names[-1])
+    """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss), of tidy
+    tables."""
+    if highest is not None:
+        check_number("a loss above which arms are excluded", highest)
     curves = curves.assign(trial=curves["trial"].map(run_of))
     pairs = pairs.assign(**{side: pairs[side].map(run_of) for side in ("first", "second")})
     labels = pd.Index(curves["trial"].unique()).sort_values()
@@ -258,6 +268,7 @@ def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, b
         loss: nats, below the first.
     """
     x, y = column(losses, "losses"), column(values, "values")
+    check_number("a loss", loss)
     if len(x) != len(y):
         raise BadInput(f"expected a value for each loss, got {len(x)} losses and {len(y)} values")
     if (x <= loss).any():

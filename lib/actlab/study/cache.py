@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.data.text import short_name
 from actlab.errors import ActlabError
 from actlab.files import mending
-from actlab.plugins import unchanged
+from actlab.plugins.guard import unchanged
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.trial import Outcome, Report, Results, Task, Trial

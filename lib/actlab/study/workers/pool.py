@@ -23,7 +23,8 @@ from typing import Any
 import torch
 
 from actlab.errors import ActlabError, BadInput, needs
-from actlab.plugins import PluginFile, execute, plugin_files, set_back
+from actlab.plugins import PluginFile, execute, plugin_files
+from actlab.plugins.guard import set_back
 from actlab.study import provenance
 from actlab.study.trial import Report
 from actlab.study.workers import startup
