@@ -11,8 +11,9 @@ from unittest.mock import Mock
 import pandas as pd
 import pytest
 
-from actlab.errors import DamagedFile, DiskError
-from actlab.files import in_csv, mending, replacing, set_aside, write_text
+from actlab import paths
+from actlab.errors import BadInput, DamagedFile, DiskError
+from actlab.files import in_csv, mending, read_bytes, replacing, set_aside, write_text
 
 
 def working_file(path, process):
@@ -86,3 +87,13 @@ def test_no_cell_of_a_table_is_a_formula():
     assert "'\\x00=1" in in_csv(pd.DataFrame({"a": ["\0=1"]}))
     assert "\\x1b]0;own" in in_csv(pd.DataFrame({"a": ["\x1b]0;own\a"]}))
     assert read["n"].unique().tolist() == ["-1.5"]
+
+
+def test_a_path_that_no_file_has_is_refused():
+    """One that holds a NUL; one whose bytes are no UTF-8, which no record could hold."""
+    with pytest.raises(BadInput, match=r"'a\\x00b' is no params file: a path holds no NUL"):
+        read_bytes(Path("a\0b"), "params file")
+    for name in ("a\0b", os.fsdecode(b"\xff.txt")):
+        with pytest.raises(BadInput, match="leads nowhere") as fault:
+            paths.located(name)
+        assert str(fault.value).isprintable()

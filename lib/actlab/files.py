@@ -117,6 +117,8 @@ def read_yaml(path: Path) -> Any:
 def read_bytes(path: Path, kind: str) -> bytes:
     """A file of a user's, one of the kinds that ``errors.LIMITS`` has; ``BadInput`` where it is larger than they are,
     without reading it (or more of it, where it has no end)."""
+    if "\0" in str(path):
+        raise BadInput(f"{str(path)!r} is no {kind}: a path holds no NUL")
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise BadInput(f"{path} is no {kind}: it is not a regular file")  # a pipe would be waited for
     with path.open("rb") as file:

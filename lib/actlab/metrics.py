@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -57,11 +57,9 @@ def _numbers(values: object) -> Tensor:
                 raise TypeError(f"they are {values.dtype} on {values.device}")
             found = values.to_dense()
             return found if found.dtype in (torch.float32, torch.float64) else found.double()
-        if _masked(values):
-            raise TypeError("some of them are masked: fill them, or leave their rows out")
-        given = np.asarray(values)
-        if given.dtype.kind not in "biufO":
-            raise TypeError(f"they are {given.dtype}")
+        given: Any = np.ma.asarray(values)  # else a mask would be forgotten
+        if given.dtype.kind not in "biufO" or np.ma.is_masked(given):
+            raise TypeError(f"they are {given.dtype}{', some of them masked' * np.ma.is_masked(given)}")
         return torch.from_numpy(np.array(given, float))
     except (
         TypeError,
@@ -71,13 +69,6 @@ def _numbers(values: object) -> Tensor:
     ) as error:  # lists of different lengths, 10**400, SciPy's
         why = str(error).partition("\n")[0]
         raise BadInput(f"expected numbers, as an array, a list or a tensor, got {brief(values)}: {why}") from None
-
-
-def _masked(values: object) -> bool:
-    """Whether an array, or one in a list, has values that its mask hides, which NumPy's plain arrays forget."""
-    if isinstance(values, list | tuple):
-        return any(map(_masked, values))
-    return bool(np.ma.is_masked(values))
 
 
 def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:

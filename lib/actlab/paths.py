@@ -39,12 +39,15 @@ def located(name: str) -> Path:
     """The whole path of what a user names, ``~`` and links followed.
 
     Raises:
-        BadInput: there is no such user, or the links lead in a circle.
+        BadInput: there is no such user, the links lead in a circle, or the path is no text in UTF-8, which no record
+            could hold.
     """
     try:
-        return Path(name).expanduser().resolve()
+        path = Path(name).expanduser().resolve()
+        str(path).encode()
     except (RuntimeError, OSError, ValueError) as error:
         raise BadInput(f"{name!r} leads nowhere: {error}") from None
+    return path
 
 
 def _folder(variable: str, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""`actlab book` that is interrupted takes Jupyter Book, and all that it started, with it."""
+"""`actlab book` that is interrupted or killed takes Jupyter Book, and all that it started, with it."""
 
 import os
 import signal
@@ -26,8 +26,8 @@ _jupyter_book(Path.cwd(), 1)
 """
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_an_interrupted_book_leaves_no_process(sent, tmp_path):
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_or_killed_book_leaves_no_process(sent, tmp_path):
     (package := tmp_path / "jupyter_book" / "cli").mkdir(parents=True)
     (package.parent / "__init__.py").touch()
     (package / "__init__.py").touch()

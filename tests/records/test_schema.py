@@ -1,5 +1,7 @@
 """Records against the models of their kinds: the first entry that is not as asked is named with its place."""
 
+import json
+
 import ablations
 import grids
 import pytest
@@ -7,6 +9,7 @@ import yaml
 from damage import DROP, changed
 
 from actlab.errors import RecordError
+from actlab.records import store
 from actlab.records.schema import check_plain, check_record
 
 FINAL = ("trials", 0, "final", "val_loss")
@@ -59,6 +62,13 @@ WRONG = yaml.safe_load(r"""
 - [[as_published], {trials: [{val_loss: 2.0}]}, 'as_published.trials.0.label: Field required']
 - [[config, scale], [lite], 'config.scale: Input should be a valid string']
 - [[metrics], {own: {label: mine}}, 'metrics.own.note: Field required']
+- [[config, dataset], DROP, 'config.dataset: expected the name of a text, found None']
+- [[config, dataset], null, 'config.dataset: expected the name of a text, found None']
+- [[provenance, tuning], {rates: [0.1]}, 'provenance.tuning, seeds: Field required']
+- [[provenance, tuning], {rates: [low], seeds: [1]}, "provenance.tuning, rates.0: .* valid number.*, found 'low'"]
+- [[provenance, tuning], {rates: [0.1], seeds: []}, 'provenance.tuning, seeds: List should have at least 1 item']
+- [[provenance, tuning], {rates: [0.1], seeds: [1], keep: 0}, 'provenance.tuning, keep: .* greater than 0']
+- [[provenance, tuning], {rates: [0.1], seeds: [1], factor: 1}, 'provenance.tuning, factor: .* greater than 1']
 - [[kind], lists, "'lists' .* expected tags: 'trials', 'floor'"]
 - [[kind], 3, "record 'charlm-relu', : Input tag '3'"]
 """)
@@ -69,6 +79,23 @@ WRONG = yaml.safe_load(r"""
 def test_what_does_not(place, put, message):
     with pytest.raises(RecordError, match=message):
         check_record(changed(grids.record(), place, DROP if put == "DROP" else put))
+
+
+def test_half_a_character_is_in_no_record():
+    """Wherever it stands, free texts too: one sentence in ASCII, before any reader meets it. A whole one is read."""
+    for place in (("activation",), ("provenance", "machine", "\ud800"), ("metrics",), ("trials", 0, "started")):
+        made = grids.identified(grids.record()) | {"checksum": None}
+        made = changed(made, place, {"own": {"label": "a \udc00", "note": ""}} if place == ("metrics",) else "b\ud800")
+        made["checksum"] = store.checksum(made)
+        path = store.path_of("made-up", made["arm"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(made))
+        with pytest.raises(RecordError) as fault:
+            store.load(path)
+        assert str(fault.value).isascii()
+        path.unlink()
+    whole = changed(grids.record(), ("provenance", "machine", "processor"), "\U0001f600 and \\ud800")
+    assert store.load(grids.saved(whole, "made-up"))["provenance"]["machine"]["processor"][0] == "\U0001f600"
 
 
 def test_what_could_be_markup():

@@ -127,6 +127,21 @@ def test_an_ablation_is_replayed(cats):
         assert found.record["equal"], found.sentence
 
 
+def test_what_is_not_compared_is_named(toy, tmp_path, monkeypatch):
+    """What needs weights that are not kept: pairs at snapshots, ensembles of shorter trainings; of another machine,
+    whose cache is empty, also the pairs with other trials."""
+    more = {"snapshots": [2], "ensembles": [2], "equal_compute": [2], "training_windows": 2, "trials": 4}
+    (record,) = run(toy.replace(activation=("relu",), **more)).present
+    path = store.path_of("toy", record["arm"])
+    always = "trajectory.pairs, trajectory.to_end, equal_compute, training"
+    assert replay(task_of(path)).sentence.endswith(f"; not compared: {always}")
+    monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "empty"))
+    elsewhere = f"; not compared: the pair with 43, the pair with 44, the pair with 45, ensembles, {always}"
+    assert replay(task_of(path)).sentence.endswith(elsewhere)
+    (plain,) = run(toy.replace(study="plain", activation=("relu",))).present
+    assert "not compared" not in replay(task_of(store.path_of("plain", plain["arm"]))).sentence
+
+
 def test_a_record_without_trials_is_refused():
     with pytest.raises(RecordError, match="'baseline' holds no trials"):
         task_of(store.save(store.path_of("made-up", "baseline"), grids.baseline()))

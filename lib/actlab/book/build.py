@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 from actlab import paths
 from actlab.book.address import addresses
@@ -30,9 +31,15 @@ def build_book(workers: int, root: Path = paths.ROOT) -> Path:
 
 
 def _jupyter_book(root: Path, workers: int) -> None:
-    start = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+    start = [sys.executable, "-c", "from actlab.book.build import beside_its_parent; beside_its_parent()"]
     command = [*start, "build", "book", "-W", "--keep-going", "--quiet"]
-    process = subprocess.Popen(command, cwd=root, env=os.environ | {WORKERS: str(workers)}, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        cwd=root,
+        env=os.environ | {WORKERS: str(workers)},
+        start_new_session=True,
+        stdin=subprocess.PIPE,  # which closes when this process ends, however that comes about
+    )
     try:
         failed = process.wait()
     except BaseException:  # an interruption: what it started ends with it
@@ -41,6 +48,19 @@ def _jupyter_book(root: Path, workers: int) -> None:
         raise
     if failed:
         raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are gone")
+
+
+def beside_its_parent() -> None:
+    """Jupyter Book, in a process group of its own: the whole group ends when the process that started it does."""
+
+    def end_with_it() -> None:
+        os.read(0, 1)
+        os.killpg(0, signal.SIGKILL)
+
+    Thread(target=end_with_it, daemon=True).start()
+    from jupyter_book.cli.main import main
+
+    main()
 
 
 def _state(root: Path) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.files import read_yaml
+from actlab.files import parse_yaml, read_text
 from actlab.records import settings, store
+from actlab.records.schema import check_tuning
 from actlab.statistics.tuning import Losses, Rule, step
 
 FIELDS = {"trials": "learning_rate", "ablation": "rate_factor"}
@@ -32,19 +33,20 @@ class Choice:
 
 
 def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
-    """The rule of a study that chooses rates: that of its records, else of the params file of its name."""
+    """The rule of a study that chooses rates: that of its records, else of the params file of its name.
+
+    Raises:
+        BadInput: that file tells none that can be read.
+    """
     for record in records:
         if told := record["provenance"].get("tuning"):
-            return _rule(told)
+            return check_tuning(told, str(record["arm"]))
     file = paths.params_file(study)
-    told = read_yaml(file).get("tuning") if file.is_file() else None
-    return _rule(told) if told else None
-
-
-def _rule(told: Mapping[str, Any]) -> Rule:
-    rates = [float(rate) for rate in told["rates"]]  # 1e-3 is text to YAML
-    rest = {name: float(told[name]) for name in ("factor", "least", "most") if name in told}
-    return Rule(rates, [*told["seeds"]], told.get("keep", Rule.keep), **rest)
+    if not file.is_file():
+        return None
+    values, _ = parse_yaml(read_text(file, "params file"), paths.shown(file))
+    told = values.get("tuning") if isinstance(values, dict) else None
+    return check_tuning(told, f"{paths.shown(file)}, tuning") if told else None
 
 
 def choices(study: str) -> list[Choice]:

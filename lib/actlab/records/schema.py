@@ -3,6 +3,7 @@ place, or read whole. ``results/schema.json`` and its dictionary are made of the
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from actlab.errors import CONTROL, LIMITS, RecordError, brief
+from actlab.statistics.tuning import Rule
 
 
 def _bounded(value: object) -> object:
@@ -60,6 +62,8 @@ MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What HTML takes for more than text."""
 SUSPECT = re.compile(rf"{MARKUP.pattern}|\\u00[0189]|\\u20|\\[bfr]|\x7f")
 """The JSON of a record with markup, or with a control character."""
+HALF = re.compile(r"\\ud[89a-f]")
+"""The JSON of a record with what may be half a character, which no file in UTF-8 holds."""
 LARGE = re.compile(r"(?<![\w.])-?[0-9]{19}")
 """What may be a number of 2**63 and more."""
 FREE = {"plugins", "metrics", "prompt", "texts", "traceback"}
@@ -684,11 +688,44 @@ def check_record(record: dict[str, Any]) -> None:
     try:
         KINDS.validate_python(record)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        at = ".".join(map(str, fault["loc"]))
-        raise RecordError(f"{where}, {at}: {fault['msg']:.300}, found {brief(fault['input'])}") from None
+        raise RecordError(_fault(error, where)) from None
     if "trials" in record:
         _check_trials(record, where)
+        if told := record["provenance"].get("tuning"):
+            check_tuning(told, f"{where}, provenance.tuning")
+
+
+class Tuning(Part):
+    """Of a study that chooses learning rates: the grid, the seeds and the rule (``statistics.tuning.Rule``). Words for
+    numbers, as 1e-3 is to YAML, are numbers here."""
+
+    model_config = ConfigDict(strict=False)
+    rates: Annotated[list[Positive], Field(min_length=1)]
+    """The grid that is tried first."""
+    seeds: Annotated[list[Integer], Field(min_length=1)]
+    """The first tries every rate, the others the best."""
+    keep: Count = Rule.keep
+    """How many of the best rates the other seeds try."""
+    factor: Annotated[float, Field(gt=1, allow_inf_nan=False)] = Rule.factor
+    """Between the edge of the grid and the next rate beyond it."""
+    least: Positive = Rule.least
+    """No rate below this is tried."""
+    most: Positive = Rule.most
+    """No rate above this is tried."""
+
+
+def check_tuning(told: Any, where: str) -> Rule:
+    """The rule that a record or a params file tells; ``RecordError`` where it tells none."""
+    try:
+        return Rule(**Tuning.model_validate(told).model_dump())
+    except ValidationError as error:
+        raise RecordError(_fault(error, where)) from None
+
+
+def _fault(error: ValidationError, where: str) -> str:
+    """The first of them, with its place in what is there."""
+    fault = error.errors(include_url=False)[0]
+    return f"{where}, {'.'.join(map(str, fault['loc']))}: {fault['msg']:.300}, found {brief(fault['input'])}"
 
 
 def _named(record: dict[str, Any]) -> str:
@@ -706,6 +743,23 @@ def check_numbers(record: dict[str, Any]) -> None:
     for number in _numbers_of(record):
         if abs(number) > LIMITS["number"]:
             raise RecordError(f"{_named(record)}: expected a number below 2**63, found {brief(number)}")
+
+
+def check_content(record: dict[str, Any], text: str) -> None:
+    """``RecordError`` where a record, whose JSON this text is, holds what no reader could take, wherever it stands:
+    half a character, markup in a name, a number that is too large."""
+    for found_in, check in ((HALF, _check_characters), (SUSPECT, check_plain), (LARGE, check_numbers)):
+        if found_in.search(text):
+            check(record)
+
+
+def _check_characters(record: dict[str, Any]) -> None:
+    """``RecordError`` where a text of a record holds half a character (a lone surrogate), which nothing can print or
+    write."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise RecordError(f"{_named(record)}: {brief(error.object[error.start])} in a text is no character") from None
 
 
 def check_plain(record: dict[str, Any]) -> None:
@@ -733,6 +787,8 @@ def _check_trials(record: dict[str, Any], where: str) -> None:
         if not isinstance(record[key], float | int | None):
             raise RecordError(f"{where}, {key}: expected a mean, found {brief(record[key])}")
     config = record["config"]
+    if not isinstance(config.get("dataset"), str):
+        raise RecordError(f"{where}, config.dataset: expected the name of a text, found {brief(config.get('dataset'))}")
     averaged = [record.get("average"), *(trial.get("average") for trial in record["trials"])]
     single = [each for each in averaged if each and (isinstance(each, list) or "val_loss" in each)]
     if single and not isinstance(config["recipe"].get("average"), float):

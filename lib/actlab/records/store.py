@@ -15,7 +15,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, state_of, write_text
-from actlab.records.schema import LARGE, NAME, SUSPECT, check_numbers, check_plain, check_record
+from actlab.records.schema import NAME, check_content, check_record
 from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
 from actlab.records.strict import in_json, with_numbers
 
@@ -132,10 +132,7 @@ def load(path: Path) -> Record:
         raise DamagedRecord(path, why)
     _check_place(path, with_numbers(record))
     check_record(record)
-    if SUSPECT.search(text):
-        check_plain(record)
-    if LARGE.search(text):
-        check_numbers(record)
+    check_content(record, text)
     return record
 
 

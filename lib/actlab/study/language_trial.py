@@ -110,7 +110,7 @@ class LanguageTrial(Trial):
 
 def dataset_of(record: Mapping[str, Any]) -> str:
     """The text of a record; a user's file where it lay, from the current folder."""
-    return located(record["provenance"]["data"].get("path", record["config"]["dataset"]))
+    return located(record["provenance"]["data"].get("path") or record["config"]["dataset"])
 
 
 def without_vocabulary(size: Any) -> dict[str, Any]:

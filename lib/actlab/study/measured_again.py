@@ -1,7 +1,7 @@
 """What a record measures beside a trial's own results, measured again of a trial that was trained again: its pairs with
 trials that are still in the cache, its evaluations at snapshots, its steps beside a leader. Trains nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -27,6 +27,22 @@ def measured_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, T
         now = [{"label": trial.label, **there.get(at, {})} for at, _ in own]
         found["trajectory"] = store.canonical([one for _, one in own]) == store.canonical(now)
     return found
+
+
+def not_compared(trial: RecordedTrial, beside: Collection[str]) -> list[str]:
+    """What the record measures of a trial and is not among what was compared ``beside`` its own results: it needs
+    weights that are not kept (at snapshots, of other trials), a user's own metrics, or is left out for its time."""
+    record, label = trial.record, trial.label
+    pairs = [pair for pair in record.get("reproducibility_metrics", ()) if label in pair["between"]]
+    others = [other for pair in pairs for other in pair["between"] if other != label]
+    left_out = [name for other in others if (name := f"the pair with {other}") not in beside]
+    left_out += [*record.get("metrics", ())]
+    left_out += [name for name in ("average", "ensembles") if record.get(name) and name not in beside]
+    snapshots = record.get("trajectory", ())
+    for name in ("pairs", "to_end", "as_published"):
+        left_out += [f"trajectory.{name}"] * any(block.get(name) for block in snapshots)
+    left_out += [name for name in ("equal_compute", "as_published") if record.get(name)]
+    return left_out + ["training"] * ("training" in trial.results)
 
 
 def _arm_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> store.Record:

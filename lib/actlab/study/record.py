@@ -11,7 +11,7 @@ from actlab.errors import RecordError
 from actlab.files import write_text
 from actlab.plugins import sources
 from actlab.records import store
-from actlab.records.schema import check_record
+from actlab.records.schema import check_content, check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
 from actlab.study import provenance
@@ -107,6 +107,7 @@ def finish(arm: Arm[Trial], record: store.Record) -> store.Record:
         write_text(failure_of(arm), text)
         return plain
     check_record(plain)  # what no reader would read is never written
+    check_content(plain, text)
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):

@@ -22,7 +22,7 @@ from actlab.study import provenance
 from actlab.study.cache import train_afresh
 from actlab.study.load_model import RecordedTrial
 from actlab.study.measure import mean
-from actlab.study.measured_again import measured_again
+from actlab.study.measured_again import measured_again, not_compared
 from actlab.study.progress import Ended, Started, Watch, seconds_of, unwatched, why
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import Report
@@ -117,8 +117,9 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
 
     The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
     what differs otherwise, and how far the outcome is from the recorded one: in loss, and in total variation where the
-    recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded; or why it
-    cannot be trained here: its data is not here or is other data, or it needs a device that is not here.
+    recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded; and what
+    of the record was not compared, by name. Or why it cannot be trained here: its data is not here or is other data, or
+    it needs a device that is not here.
     """
     since, record, before = time.perf_counter(), trial.record, trial.results
     try:
@@ -147,7 +148,9 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         return Replay(f"{trial.name}: FAILED: {why(after)}", outcome, wrong=True)
     outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
     outcome["total_variation"] = far_apart(trial, tensors) if differs else 0.0
-    return Replay(f"{trial.name}: {_verdict(outcome, record)}", outcome, wrong=bool(differs and not changed))
+    left_out = ", ".join(not_compared(trial, beside))
+    also = f"; not compared: {left_out}" if left_out else ""
+    return Replay(f"{trial.name}: {_verdict(outcome, record)}{also}", outcome, wrong=bool(differs and not changed))
 
 
 def keep(outcome: store.Record) -> Path:
