@@ -87,7 +87,7 @@ class UnknownName(BadInput):
 
     def message(self) -> str:  # noqa: D102
         kind, name, known, where = self.args
-        close = difflib.get_close_matches(str(name)[:100], known, n=1)
+        close = difflib.get_close_matches(name[:100], known, n=1) if isinstance(name, str) else []
         hint = f"did you mean {close[0]!r}? " if close else ""
         return f"unknown {kind} {brief(name)}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
 
@@ -103,7 +103,12 @@ def needs(extra: str, what: str) -> Iterator[None]:
 
 def check_name(kind: str, name: object, known: Iterable[object], where: str = "") -> None:
     """``UnknownName`` where a name is none of those that are known."""
-    if name not in (listed := [*known]):
+    listed = [*known]
+    try:
+        found = name in {*listed}
+    except TypeError:  # a list, an array, a table: nothing that names anything
+        found = False
+    if not found:
         raise UnknownName(kind, name, map(str, listed), where)
 
 
@@ -126,7 +131,7 @@ class Table(ChainMap[str, Row]):
         super().__setitem__(name, row)
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or (isinstance(name, str) and self._member(name) is not None)
+        return isinstance(name, str) and (super().__contains__(name) or self._member(name) is not None)
 
     def __missing__(self, name: str) -> Row:
         if (row := self._member(name)) is None:

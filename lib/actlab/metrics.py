@@ -225,8 +225,9 @@ def compare(p: object, q: object, targets: object = None, own: Iterable[str] = (
         BadInput: other shapes, other labels, or a row that is no distribution: a negative value, or a sum 1% from 1 or
             more.
     """
-    own = list(own)
-    for name in own:
+    if not isinstance(own, Iterable):
+        raise BadInput(f"expected names of metrics, got {brief(own)}")
+    for name in (own := list(own)):
         check_name("metric", name, ROWS)
     first, second = _distributions("first", p), _distributions("second", q)
     found = row_means(first, second, own)

@@ -8,7 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from actlab.errors import BadInput
+from actlab.errors import BadInput, brief
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
@@ -39,14 +39,14 @@ def located(name: str) -> Path:
     """The whole path of what a user names, ``~`` and links followed.
 
     Raises:
-        BadInput: there is no such user, the links lead in a circle, or the path is no text in UTF-8, which no record
-            could hold.
+        BadInput: there is no such user, the links lead in a circle, it is no path, or no text in UTF-8, which no
+            record could hold.
     """
     try:
         path = Path(name).expanduser().resolve()
         str(path).encode()
-    except (RuntimeError, OSError, ValueError) as error:
-        raise BadInput(f"{name!r} leads nowhere: {error}") from None
+    except (RuntimeError, OSError, ValueError, TypeError) as error:
+        raise BadInput(f"{brief(name)} leads nowhere: {error}") from None
     return path
 
 

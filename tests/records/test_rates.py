@@ -43,3 +43,10 @@ def test_one_that_tells_none_is_refused(text, why, params):
         return
     with pytest.raises(ActlabError, match=f"made-up.yaml.*{why}"):
         choices("made-up")
+
+
+def test_a_tuned_record_without_its_rate_is_refused(params):
+    """In one sentence, whatever else it tells."""
+    params.write_text("tuning: {rates: [0.1], seeds: [42]}")
+    with pytest.raises(ActlabError, match="tells no learning_rate, of which its study chooses one"):
+        choices("made-up")

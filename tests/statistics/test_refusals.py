@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 import actlab
-from actlab.errors import BadInput
+from actlab import metrics
+from actlab.activations import get_activation
+from actlab.errors import ActlabError
 
 NONE = float("nan")
 RUNS = pd.DataFrame(
@@ -78,13 +80,33 @@ WRONG = {
     "a pair of nothing": lambda: actlab.means(ALONG[:1].assign(first=[[]]), "total_variation"),
     "a run without a name": lambda: actlab.equal_loss(CURVES.assign(trial=None), ALONG),
     "ensembles of nothing": lambda: actlab.means(RUNS[:1].drop(columns="seed").assign(members=None), "val_loss"),
+    "a group of lists": lambda: actlab.contrasts(RUNS.assign(model=[["charlm"]] * len(RUNS)), "val_loss"),
+    "a metric that is a table": lambda: actlab.contrasts(RUNS, pd.DataFrame()),
+    "a reference that is an array": lambda: actlab.contrasts(RUNS, "val_loss", reference=RUNS["seed"]),
+    "a correction that is missing": lambda: actlab.contrasts(RUNS, "val_loss", correction=pd.NA),
+    "unpaired by a table": lambda: actlab.contrasts(RUNS, "val_loss", unpaired=RUNS),
+    "across a table": lambda: actlab.at_equal_loss(CURVES, ALONG, across=RUNS),
+    "a margin of hundreds of digits": lambda: actlab.contrasts(RUNS, "val_loss", margin=10**400),
+    "planned hundreds of digits": lambda: actlab.contrasts(RUNS, "val_loss", planned=10**400),
+    "a share of hundreds of digits": lambda: actlab.equal_loss(CURVES, ALONG, share=10**400),
+    "a group called p": lambda: actlab.contrasts(RUNS.assign(p="a"), "val_loss", by="p"),
+    "a factor called estimate": lambda: actlab.means(RUNS.assign(estimate="a"), "val_loss", by="estimate"),
+    "a group called loss": lambda: actlab.at_equal_loss(*(t.assign(loss="a") for t in (CURVES, ALONG)), by="loss"),
+    "a kind that is a table": lambda: actlab.load("answer", RUNS),
+    "a record that is none": lambda: actlab.load_model(None),
+    "a record without anything": lambda: actlab.load_model({"kind": "trials"}),
+    "plug-ins that are none": lambda: actlab.load_plugins(3),
+    "plug-ins of nothing": lambda: actlab.load_plugins([None]),
+    "parameters of text": lambda: actlab.run_experiment("charlm", "relu", "study: x"),
+    "own metrics that are none": lambda: metrics.compare([[1.0]], [[1.0]], None, 3),
+    "an activation that is a list": lambda: get_activation(["relu"]),
     "nothing beside training": lambda: actlab.beside_training(CURVES, ALONG, ALONG[:1], None),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_refused(what):
-    with pytest.raises(BadInput):
+    with pytest.raises(ActlabError):
         WRONG[what]()
 
 

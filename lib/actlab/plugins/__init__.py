@@ -16,7 +16,7 @@ from typing import Any
 from actlab import metrics, paths
 from actlab.activations import ACTIVATIONS
 from actlab.data import text as texts
-from actlab.errors import ActlabError, BadInput, Table
+from actlab.errors import ActlabError, BadInput, Table, brief
 from actlab.files import read_text
 from actlab.models import MODELS
 from actlab.optimizers import OPTIMIZERS
@@ -139,7 +139,9 @@ def load_plugins(files: Iterable[str]) -> None:
         BadInput: a file that cannot be read or run, imports a file of the user's, changes a setting of all PyTorch, or
             registers nothing.
     """
-    for name in files:
+    if not isinstance(files, Iterable):
+        raise BadInput(f"expected plug-in files, got {brief(files)}")
+    for name in [files] if isinstance(files, str) else files:
         try:
             place = paths.located(name)
             execute(PluginFile(name, place, read_text(place, "plug-in")))

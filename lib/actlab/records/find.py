@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from actlab.errors import ActlabError, BadInput, UnknownName
+from actlab.errors import ActlabError, BadInput, UnknownName, brief
 from actlab.records.settings import differing, kind_of, named
 from actlab.records.store import Record, load_study, path_of, studies, where
 
@@ -33,9 +33,9 @@ def find(name: str | Path) -> Path:
         UnknownName: no such study, or no such configuration in it.
         BadInput: several configurations have this name; the message lists them with what tells them apart.
     """
-    path, parts = Path(name), Path(name).parts
-    if not parts:
-        raise BadInput(f"expected a record's name, STUDY/CONFIGURATION, got {str(name)!r}")
+    path = Path(name if isinstance(name, str | Path) else "")
+    if not (parts := path.parts):
+        raise BadInput(f"expected a record's name, STUDY/CONFIGURATION, got {brief(name)}")
     study, arm = (parts[-2], parts[-1].removesuffix(".json")) if len(parts) > 1 else (parts[0], "")
     if path.is_file() or path.suffix == ".json" or len(parts) > 3 or (len(parts) == 3 and parts[0] != "results"):
         return path

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from actlab import paths
-from actlab.errors import BadInput
+from actlab.errors import BadInput, RecordError
 from actlab.files import parse_yaml, read_text
 from actlab.records import settings, store
 from actlab.records.schema import check_tuning
@@ -44,7 +44,7 @@ def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
     file = paths.params_file(study)
     if not file.is_file():
         return None
-    values, _ = parse_yaml(read_text(file, "params file"), paths.shown(file))
+    values = parse_yaml(read_text(file, "params file"), paths.shown(file))
     told = values.get("tuning") if isinstance(values, dict) else None
     return check_tuning(told, f"{paths.shown(file)}, tuning") if told else None
 
@@ -75,10 +75,12 @@ def _choice(study: str, records: list[store.Record], rule: Rule) -> Choice:
     for record in records:
         settled = settings.settings_of(record)
         others.add(repr({name: value for name, value in settled.items() if name not in NOT_OTHER}))
-        rate = float(record["config"].get("recipe", {}).get(field) or record["config"][field])
+        told = {**record["config"].get("recipe", {}), **record["config"], **record}
+        if not isinstance(rate := told.get(field), float | int):
+            raise RecordError(f"{record['arm']} tells no {field}, of which its study chooses one")
         for trial in record["trials"]:
             ended = trial["status"] == "done"
-            losses[rate, int(trial["seed"])] = float(trial["final"]["val_loss"]) if ended else math.inf
+            losses[float(rate), int(trial["seed"])] = float(trial["final"]["val_loss"]) if ended else math.inf
     if len(others) > 1:
         named = " ".join(map(str, cell.values()))
         raise BadInput(f"{store.where(study)} tunes {named} under several settings: give each tuning its own study")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from actlab.statistics.contrasts import without_each
 from actlab.statistics.equal_loss import at_loss
-from actlab.statistics.groups import Columns, names_of, run_of, runs_of, tidy
+from actlab.statistics.groups import Columns, group_of, run_of, runs_of, tidy
 
 SIDES = ["first", "second"]
 """Columns of a pair's two networks."""
@@ -49,7 +49,7 @@ def beside_training(
         (unit of the metric; below 0: the other networks differ less), ``loss`` (nats; below 0: they predict better)
         and ``extrapolated`` (no evaluation of the single networks is so low).
     """
-    by = names_of(by)
+    by = group_of(by)
     curves = tidy(curves, [*by, "trial"], ("iteration", "val_loss"))
     along, pairs = tidy(along, [*by, *SIDES], ("iteration", metric)), tidy(pairs, [*by, *SIDES], (metric,))
     losses = tidy(losses, by, ("val_loss", "single_loss"))

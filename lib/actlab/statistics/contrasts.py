@@ -20,12 +20,22 @@ from scipy import special, stats
 
 from actlab.errors import BadInput, brief, check_name
 from actlab.statistics.estimate import LEVEL, Array, summary, tail
-from actlab.statistics.groups import Cell, Columns, cell_from, grouped, names_of, run_of, runs_of, tidy
+from actlab.statistics.groups import (
+    Cell,
+    Columns,
+    cell_from,
+    check_number,
+    group_of,
+    grouped,
+    members_of,
+    name_of,
+    names_of,
+    refuse_several,
+    tidy,
+)
 from actlab.statistics.significance import ALPHA, holm
 
 Planned = int | Sequence[Cell] | None
-NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
-"""Columns that tell no two arms apart, or only sum up those that do."""
 SUMMARY = ["n", "estimate", "low", "high", "se", "df", "p"]
 DIFFERENCE = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p"]
 NOT_MADE = ("missing", "excluded")
@@ -78,7 +88,8 @@ def contrasts(
         UnknownName: no such column, or no such level as the reference.
         BadInput: a metric that is no number or infinite; several rows of one run or pair in a group; pairs, unpaired.
     """
-    by = names_of(by)
+    by = group_of(by, factor)[:-1]
+    check_name("choice of unpaired", unpaired, (True, False))
     if unpaired and "seed" not in table:
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
     arms = _arms(table, metric, [*by, factor])
@@ -111,7 +122,7 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
     Returns:
         A row a group: ``n`` runs, ``estimate``, ``low``, ``high``, ``se``, ``df``.
     """
-    by = names_of(by)
+    by = group_of(by)
     arms = _arms(table, metric, by)
     rows = [summary(arm.without_one(arm.runs))[:-1] for arm in arms.values()]
     table = pd.DataFrame(rows, columns=SUMMARY[:-1])
@@ -129,7 +140,7 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
         A row a group and omission: the group, ``left_out`` (the run; empty where none is), ``value`` (unit of the
         metric; NaN where nothing is left).
     """
-    by = names_of(by)
+    by = group_of(by)
     rows = [
         [*cell, str(left_out), value]
         for cell, arm in _arms(table, metric, by).items()
@@ -184,36 +195,9 @@ class Arm:
         return np.array([values[rows].mean() if rows.any() else math.nan for rows in kept])
 
 
-def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
-    """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
-    if expected < len(rows):
-        measured = {c for c in rows if pd.api.types.is_float_dtype(rows[c])} - {"learning_rate", "rate_factor"}
-        settings = [c for c in rows if c not in (*NO_SETTING, *measured)]
-        several = [c for c in settings if rows[c].nunique() > 1]
-        raise BadInput(
-            f"expected one row a run or pair in each group, got several of {name_of(cell)}: add a column to by, or "
-            f"choose rows; columns that differ: {', '.join(several) or 'none'}"
-        )
-
-
-def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
-    """(the independent runs that each row rests on: its seed, or the runs in both of its networks; what names the
-    rows)."""
-    if "seed" in rows and rows["seed"].notna().all():
-        seeds = [frozenset([run_of(seed)]) for seed in rows["seed"]]
-        return seeds, {*seeds}
-    if "members" in rows:
-        every = [runs_of(names) for names in rows["members"]]
-        return every, {*every}
-    for side in ("first", "second"):
-        check_name("column", side, rows.columns)
-    pairs = [(runs_of(first), runs_of(second)) for first, second in zip(rows["first"], rows["second"], strict=True)]
-    return [first | second for first, second in pairs], {*map(frozenset, pairs)}
-
-
 def _arms(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
     """(*group, level) -> its rows."""
-    table = tidy(table, names_of(columns), names_of(metric))
+    table = tidy(table, columns, (metric,))
     if not columns:
         raise BadInput("by: expected the name of at least one column")
     return {cell: Arm(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
@@ -253,6 +237,7 @@ def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> li
                     f"planned: expected how many, or each as its {wide} names (*group, level), got {brief(cell)}"
                 )
         return [cell_from(cell) for cell in cells]
+    check_number("how many comparisons are planned", planned or 0)
     cells = list(every)
     groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)
     return [(*group, level) for group in groups for level in levels if level != reference]
@@ -263,13 +248,11 @@ def decided(
 ) -> pd.DataFrame:
     """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
     margin (``contrasts``)."""
-    if correction not in ("holm", None):
-        raise BadInput(f"expected 'holm' or None as the correction, got {correction!r}")
+    check_name("correction", correction, ("holm", None))
     for name in family:
         check_name("column of the family", name, table.columns)
     if margin is not None:
-        if not isinstance(margin, float | int) or not margin > 0:
-            raise BadInput(f"expected a margin above 0, got {margin}")
+        check_number("a margin above 0", margin, above=0)
         distance = margin - table["difference"].abs()
         tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
         table = table.assign(p_equivalent=tails)
@@ -288,8 +271,3 @@ def _size(family: pd.DataFrame, planned: Planned) -> int:
     """How many comparisons a family counts."""
     made = (~family["status"].isin(NOT_MADE)).sum()
     return max(planned or 0, made) if planned is None or isinstance(planned, int) else len(family)
-
-
-def name_of(cell: Cell) -> str:
-    """A group and level for people."""
-    return ", ".join(map(str, cell))

@@ -17,15 +17,19 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from actlab.errors import BadInput, check_name
-from actlab.statistics.contrasts import (
-    DIFFERENCE,
-    Planned,
-    cells_of,
-    decided,
-    refuse_several,
-)
+from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, decided
 from actlab.statistics.estimate import Array, column, summary
-from actlab.statistics.groups import Cell, Columns, check_number, grouped, names_of, run_of, tidy
+from actlab.statistics.groups import (
+    Cell,
+    Columns,
+    check_number,
+    group_of,
+    grouped,
+    names_of,
+    refuse_several,
+    run_of,
+    tidy,
+)
 
 Indices = NDArray[np.intp]
 
@@ -71,7 +75,7 @@ def equal_loss(
         ``status`` may also be *excluded* (this arm or the reference is), or *not read* (the arm, or one of its
         jackknife's, begins below the loss).
     """
-    by = names_of(by)
+    by = group_of(by, factor)[:-1]
     curves, pairs = _tidied(curves, pairs, metric, [*by, factor])
     arms, status = arms_of(curves, pairs, metric, by, factor, exclude_above)
     every = grouped(curves, [*by, factor])
@@ -129,8 +133,10 @@ def at_equal_loss(
         A row an arm and omission: the group, the level, ``left_out`` (the run; empty where none is), ``value``
         (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
     """
-    by = names_of(by)
+    by = group_of(by, factor)[:-1]
     curves, pairs = _tidied(curves, pairs, metric, [*by, factor])
+    for choice in (across, equal_seeds):
+        check_name("choice of across and equal_seeds", choice, (True, False))
     arms, _ = arms_of(curves, pairs, metric, by, factor, exclude_above)
     table = _at_equal_loss(arms, share, across, equal_seeds)
     cells = pd.DataFrame(table.pop("cell").tolist(), columns=[*by, factor])
@@ -155,8 +161,7 @@ def _at_equal_loss(
 
 def _tidied(curves: object, pairs: object, metric: str, arm: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both tables as they are read here, with what names an ``arm``."""
-    arm = names_of(arm)
-    of_curves, of_pairs = ("iteration", "val_loss"), ("iteration", *names_of(metric))
+    of_curves, of_pairs = ("iteration", "val_loss"), ("iteration", metric)
     tables = tidy(curves, [*arm, "trial"], of_curves), tidy(pairs, [*arm, "first", "second"], of_pairs)
     for table, (_, name) in zip(tables, (of_curves, of_pairs), strict=True):
         if np.isinf(table[name]).any():

@@ -15,6 +15,15 @@ Columns = str | Sequence[str]
 Cell = tuple[Any, ...]
 
 
+NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
+"""Columns that tell no two arms apart, or only sum up those that do."""
+RESULTS = {
+    *("n", "estimate", "low", "high", "se", "df", "p", "reference", "difference", "status", "outcome", "left_out"),
+    *("value", "loss", "p_holm", "p_equivalent", "p_equivalent_holm", "end", "equal_loss", "extrapolated"),
+}
+"""Columns of what is computed: no group or factor has such a name, or the one would hide the other."""
+
+
 def run_of(run: object) -> str:
     """A run's name: ``42`` is one run, whether a column holds it as text or as a number.
 
@@ -43,7 +52,10 @@ def cell_from(values: Iterable[Any]) -> Cell:
 
 def grouped(table: pd.DataFrame, columns: Sequence[str]) -> dict[Cell, pd.DataFrame]:
     """The rows of each group, in the order of the table."""
-    return {cell_from(cell): rows for cell, rows in table.groupby([*columns], sort=False, dropna=False)}
+    try:
+        return {cell_from(cell): rows for cell, rows in table.groupby([*columns], sort=False, dropna=False)}
+    except TypeError as error:  # a list in a cell
+        raise BadInput(f"expected names in {', '.join(columns)}: {error}") from None
 
 
 def tidy(table: object, columns: Iterable[str], numbers: Iterable[str] = ()) -> pd.DataFrame:
@@ -71,9 +83,13 @@ def _doubles(column: pd.Series) -> Any:
     return column.to_numpy(dtype=np.float64, na_value=math.nan)
 
 
-def check_number(what: str, value: object) -> None:
-    """``BadInput`` where it is no finite number."""
-    if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+def check_number(what: str, value: object, above: float = -math.inf) -> None:
+    """``BadInput`` where it is no finite number above another."""
+    try:
+        fits = isinstance(value, int | float | np.integer | np.floating) and above < float(value) < math.inf
+    except OverflowError:  # of hundreds of digits
+        fits = False
+    if not fits:
         raise BadInput(f"expected {what}: a finite number, got {brief(value)}")
 
 
@@ -83,3 +99,43 @@ def names_of(columns: Columns) -> list[str]:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise BadInput(f"expected names of columns, each once, got {brief(columns)}")
     return names
+
+
+def group_of(by: Columns, *factor: str) -> list[str]:
+    """The columns that name an arm; ``BadInput`` where one has the name of a result."""
+    names = names_of([*names_of(by), *factor])
+    if taken := [name for name in names if name in RESULTS]:
+        raise BadInput(f"{taken[0]} is a column of the result too: rename it in the table")
+    return names
+
+
+def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
+    """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
+    if expected < len(rows):
+        measured = {c for c in rows if pd.api.types.is_float_dtype(rows[c])} - {"learning_rate", "rate_factor"}
+        settings = [c for c in rows if c not in (*NO_SETTING, *measured)]
+        several = [c for c in settings if rows[c].nunique() > 1]
+        raise BadInput(
+            f"expected one row a run or pair in each group, got several of {name_of(cell)}: add a column to by, or "
+            f"choose rows; columns that differ: {', '.join(several) or 'none'}"
+        )
+
+
+def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
+    """(the independent runs that each row rests on: its seed, or the runs in both of its networks; what names the
+    rows)."""
+    if "seed" in rows and rows["seed"].notna().all():
+        seeds = [frozenset([run_of(seed)]) for seed in rows["seed"]]
+        return seeds, {*seeds}
+    if "members" in rows:
+        every = [runs_of(names) for names in rows["members"]]
+        return every, {*every}
+    for side in ("first", "second"):
+        check_name("column", side, rows.columns)
+    pairs = [(runs_of(first), runs_of(second)) for first, second in zip(rows["first"], rows["second"], strict=True)]
+    return [first | second for first, second in pairs], {*map(frozenset, pairs)}
+
+
+def name_of(cell: Cell) -> str:
+    """A group and level for people."""
+    return ", ".join(map(str, cell))

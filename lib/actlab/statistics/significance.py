@@ -30,7 +30,7 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
     values = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full_like(values, np.nan)
     order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]
-    factors = max(planned, len(order)) - np.arange(len(order))
+    factors = max(float(planned), len(order)) - np.arange(len(order))
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, factors * values[order]))
     return adjusted
 

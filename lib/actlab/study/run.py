@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import BadInput
+from actlab.errors import BadInput, brief
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
@@ -192,7 +192,9 @@ def run_experiment(model: str, activation: str, params: Study | dict[str, Any]) 
     Raises:
         BadInput: several arms: a list of values of a setting, or ``tuning``.
     """
-    values = params if isinstance(params, dict) else params.model_dump()
+    values = params.model_dump() if isinstance(params, Study) else params
+    if not isinstance(values, dict):
+        raise BadInput(f"expected the parameters of a study, or a dictionary of them, got {brief(values)}")
     only = {"model": model, "activation": activation, "noise_floor": False, "perturbations": ()}
     kind = study_of("repro")
     study = kind.parse({**values, **only})
