@@ -2,7 +2,6 @@
 study's folder `weights`, or trained again."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -170,41 +169,29 @@ def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None
         raise BadInput(f"{trial.id}: a record of kind {trial.record['kind']!r} keeps no weights")
     if trial.results["status"] != "done":
         raise BadInput(f"{trial.name} is {trial.results['status']}: it left no model")
-    tensors = trial.kept()
+    tensors, beside = trial.kept(), dict[str, str]()
     if tensors is None and trial.weights.exists():
-        return _checked_in(trial)
-    if tensors is None:
+        tensors, beside = checkpoint.read_tensors(trial.weights)
+    elif tensors is None:
         trial.check_here()
         if not anyway:
             trial.check_processor()
         if failed := why(run_task(trial.task, report)[0]):
             raise RecordError(f"trained again it failed: {failed}")
         tensors = tensors_of(trial.trial)
-    model = _with_vocabulary(trial, tensors)
+    model = with_weights(trial.trial.fresh(trial.record["provenance"]["data"]["vocab_size"]), tensors)
+    model.vocabulary = vocabulary_of(trial)
     now, wanted = weights_sha256(model), trial.results["weights_sha256"]
+    if beside and now != beside["weights_sha256"]:
+        raise RecordError(f"{trial.weights} does not hold the weights that it names")
     if now == wanted:
         return model, ""
+    if beside:
+        return model, f"{trial.name}: {beside['note']}"
     note = f"{trial.name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
     if not anyway:
         raise RecordError(f"{note}; `actlab replay` tells what differs: machine, versions or the code that trains")
     return model, note
-
-
-def _checked_in(trial: RecordedTrial) -> tuple[LanguageModel, str]:
-    """The model with the weights that its study keeps beside its records."""
-    tensors, about = checkpoint.read_tensors(trial.weights)
-    model = _with_vocabulary(trial, tensors)
-    if weights_sha256(model) != about["weights_sha256"]:
-        raise RecordError(f"{trial.weights} does not hold the weights that it names")
-    same = about["weights_sha256"] == trial.results["weights_sha256"]
-    return model, "" if same else f"{trial.name}: {about['note']}"
-
-
-def _with_vocabulary(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> LanguageModel:
-    """A recorded trial's model with these weights, and its vocabulary."""
-    model = with_weights(trial.trial.fresh(trial.record["provenance"]["data"]["vocab_size"]), tensors)
-    model.vocabulary = vocabulary_of(trial)
-    return model
 
 
 def vocabulary_of(trial: RecordedTrial) -> Vocabulary | None:

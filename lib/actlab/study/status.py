@@ -7,14 +7,15 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import pandas as pd
+from filelock import FileLock, Timeout
 
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, DataError
 from actlab.study.cache import cached, place_of
-from actlab.study.cache_files import is_held
 from actlab.study.progress import in_time, seconds_of
 from actlab.study.record import failure_of, recorded
 from actlab.study.run import tasks_of
@@ -101,6 +102,17 @@ def state_of(task: Task[Trial]) -> tuple[str, Results]:
         if is_held(place_of(task.first).with_suffix(".lock")):  # another process works on it
             return "running", {}
     return "missing", {}
+
+
+def is_held(lock: Path) -> bool:
+    """Whether a process holds a lock."""
+    if not lock.exists():
+        return False
+    try:
+        with FileLock(lock, timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 class Times:
