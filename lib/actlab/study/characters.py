@@ -203,6 +203,7 @@ class CharacterTrial(LanguageTrial):
             saved_at=checkpoint_of(place) if place else None,
             on_progress=report,
             on_evaluation=evaluated,
+            replayed=not trial.defects and dict(trial.parts).keys() <= {"dataset"},
         )
         results = {**trial.left(model, done), "variant": trial.change, "best": done.best}
         tensors = {predictions: done.probabilities, **weights(model)}
