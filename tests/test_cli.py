@@ -205,6 +205,16 @@ def test_a_rename_that_is_stopped_leaves_whole_studies(stopped_at, monkeypatch):
     assert len(store.load_study("other")) == 3
 
 
+def test_a_study_that_is_renamed_to_itself_stays(capsys):
+    """It would be removed as the old one after it was written as the new one."""
+    grids.save(grids.record())
+    before = [path.read_bytes() for path in (paths.results() / "made-up").iterdir()]
+    assert run("mv", "made-up", "made-up", "--yes") == 2
+    assert "made-up has that name already" in capsys.readouterr().err
+    assert [path.read_bytes() for path in (paths.results() / "made-up").iterdir()] == before
+    assert store.folders() == ["made-up"]
+
+
 def test_a_study_with_links_is_moved_by_hand(tmp_path, capsys):
     """A link among its files leads elsewhere from another folder; a folder that is one is not ours to remove."""
     grids.save(grids.record())

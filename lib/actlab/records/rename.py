@@ -40,9 +40,11 @@ def rename(study: str, name: str) -> None:
     into a folder that nothing reads, which then takes its name; where that is done already, the old one is removed.
 
     Raises:
-        BadInput: another study of that name is there, or a link is among the files.
+        BadInput: a study of that name is there, itself too, or a link is among the files.
     """
     files, old, new = own_files(study), folder_of(study), folder_of(name)
+    if new.exists() and new.samefile(old):  # else the old one, which is removed in the end, would be the new one
+        raise BadInput(f"{where(study)} has that name already")
     for path in old.rglob("*"):
         _check_no_link(path)
     staged = _beside(new, "renamed")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName, check_name
+from actlab.errors import BadInput, UnknownName, brief, check_name
 from actlab.records import store
 from actlab.records.labels import PAIR_METRICS
 from actlab.records.settings import differing
@@ -113,10 +113,13 @@ def known(
         UnknownName: neither a record nor a params file of that name.
         BadInput: a study without records, with the command that makes them, or one that the page is not for.
     """
+    if not isinstance(studies, list | tuple):
+        raise BadInput(f"{WHERE}: expected a list of studies, got {brief(studies)}")
     names = [name for name in studies if name]
     for name in names:
-        records = store.load_study(name) if name not in (".", "..") and "/" not in name else []
-        file = paths.params_file(name)
+        if not store.is_name(name):
+            raise UnknownName("study", name, store.studies(), WHERE)
+        records, file = store.load_study(name), paths.params_file(name)
         if not records and not file.exists():
             raise UnknownName("study", name, store.studies(), WHERE)
         if not records:
