@@ -57,6 +57,17 @@ def test_replay_gives_the_recorded_bits(records, label):
     assert "equal bit for bit" in found.sentence
 
 
+def test_a_record_of_before_has_not_all_that_is_measured_now(records):
+    """The distance of weights came later: where it is recorded it is compared, where it is not nothing is wrong."""
+    distance = ["reproducibility_metrics", 0, "weight_distance"]
+    pair = records["floor"]["reproducibility_metrics"][0]
+    assert replay(task_of(saved(records["floor"], (distance, 0.625)), "42-repeat")).record["differs"] != []
+    earlier = [{name: value for name, value in pair.items() if name != "weight_distance"}]
+    rest = records["floor"]["reproducibility_metrics"][1:]
+    path = saved(records["floor"], (["reproducibility_metrics"], earlier + rest))
+    assert replay(task_of(path, "42-repeat")).record["equal"]
+
+
 def test_what_differs_is_told(records, monkeypatch):
     """Other weights or another evaluation break the promise, and so does a failure; with another processor they do not;
     equal bits from other code are told apart."""

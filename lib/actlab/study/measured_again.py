@@ -77,8 +77,10 @@ def _between(trial: RecordedTrial, now: store.Record) -> Iterator[tuple[str, boo
 
 
 def _equal(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether all that is measured now is recorded so; a user's own metrics, which need not be here, are not."""
-    return all(store.canonical(recorded.get(name)) == store.canonical(value) for name, value in now.items())
+    """Whether all that is measured now and was then is recorded so: a record of before has no ``weight_distance``, and
+    a user's own metrics need not be here."""
+    both = recorded.keys() & now.keys()
+    return all(store.canonical(recorded[name]) == store.canonical(now[name]) for name in both)
 
 
 def _recorded_steps(record: store.Record, label: str) -> list[dict[str, Any]]:
