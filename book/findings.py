@@ -109,7 +109,7 @@ def activations() -> pd.DataFrame:
     return pd.DataFrame({name: actlab.jackknife((wide[name] - wide["relu"]).mean(axis=1)) for name in others}).T
 
 
-OUTCOMES = {"lower": "agree significantly more", "higher": "agree significantly less", "undecided": "could not be told"}
+OUTCOMES = {"lower": "agree significantly more", "higher": "agree significantly less", "undecided": "are undecided"}
 
 
 def between_seeds() -> list[Finding]:

@@ -20,7 +20,7 @@ TITLES = {
     "ladder": "One bit sets activations apart, a new seed does not",
     "losses": "At constant rates SwiGLU leads in transformers",
 }
-ACTIVATIONS = {"gelu": "GELU", "swish": "Swish", "swiglu": "SwiGLU", "smelu_05": "SmeLU 0.5", "smelu_1": "SmeLU 1"}
+ACTIVATIONS = {"gelu": "GELU", "swish": "Swish", "swiglu": "SwiGLU", "smelu_05": "SmeLU-0.5", "smelu_1": "SmeLU-1"}
 REMEDIES = {
     "learning-rate-decay": "learning-rate decay",
     "averaging": "averaged weights",

@@ -25,7 +25,7 @@ def test_every_arm_has_a_row_and_a_missing_one_says_so():
     assert len(shown) == 4
     assert shown.loc[("tinylstm", "swiglu"), "total variation"] == summary.MISSING
     assert shown.loc[("tinylstm", "relu"), ["n", "parameters"]].tolist() == ["2, 44: diverged", "1,000"]
-    floors = ["same seed again", "one weight moved by one ULP"]
+    floors = ["same seed again", "one bit of one weight changed"]
     assert shown.loc[("charlm", "relu"), floors].tolist() == ["0", "1.0e-06"]
     assert shown.loc[("charlm", "swiglu"), floors].tolist() == ["", ""]
     assert not {*floors} & {*table(found)}

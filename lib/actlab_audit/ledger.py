@@ -137,6 +137,7 @@ def rows(judged: pd.DataFrame) -> Any:
     order = [*parts()["meanings"]]
     ordered = judged.sort_values("verdict", key=lambda column: column.map(order.index), kind="stable")
     outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
-    contents = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]
+    chapters = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]
+    contents = [page for chapter in chapters for page in (chapter, *chapter.get("sections", []))]
     titles = {page["file"]: page["title"] for page in contents}
     return HTML(TEMPLATE.render(outcomes=outcomes, others=others, titles=titles, words=words))

@@ -95,8 +95,8 @@ def check_the_plans(plan: pd.DataFrame, beside: pd.DataFrame, losses: pd.DataFra
     """Nineteen predictions."""
     words = ["held", "failed", "failed", "held", "failed"]  # one-bit, ladder
     words += ["held", "held", "failed", "held", "failed", "failed", "failed"]  # growth, growth-long
-    words += ["failed", "could not be told", "held", "held", "held"]  # rounding-tuned, sources, extreme
-    words += ["held", "could not be told"]  # perturbation-size
+    words += ["failed", "undecided", "held", "held", "held"]  # rounding-tuned, sources, extreme
+    words += ["held", "undecided"]  # perturbation-size
     agrees(plan["outcome"].tolist(), words, "outcomes")
     agrees(beside["significantly_below"].iloc[0].item(), 24, "significantly below another seed")
     agrees([(losses["p_holm"] < 0.05).sum().item(), len(losses)], [4, 18], "losses that differ from ReLU's")

@@ -12,14 +12,14 @@ ARM = ["model", "activation"]
 def check_results(results: pd.DataFrame, beside: dict[str, pd.DataFrame]) -> None:
     """Four remedies for ReLU, before and after."""
     table = results.loc[["averaged weights", "ensemble of two", "ensemble of three", "rate falling from step 1"]]
-    agrees(table["before"], [0.198, 0.198, 0.198, 0.193], "before", digits=3)
-    agrees(table["after"], [0.134, 0.146, 0.115, 0.138], "after", digits=3)
+    agrees(table["before"], [19.8, 19.8, 19.8, 19.3], "before", digits=1)
+    agrees(table["after"], [13.4, 14.6, 11.5, 13.8], "after", digits=1)
     agrees(table["change of the loss"], [-0.028, 0.088, 0.183, -0.014], "change of the loss", digits=3)
     agrees(table["architectures"].tolist(), [6, 6, 6, 2], "architectures")
     agrees(table["seeds"].tolist(), [10, 10, 10, 5], "seeds")
     moved = (table["after"] - table["before"] - table["change at equal loss"]).abs()
-    holds(moved.max() < 0.007, "read at equal loss the changes are nearly the same")
-    holds(table["change: high"].max() < -0.026, "half the rate and another architecture change less than any remedy")
+    holds(moved.max() < 0.7, "read at equal loss the changes are nearly the same")
+    holds(table["change: high"].max() < -2.6, "half the rate and another architecture change less than any remedy")
     averaged = beside["averaged weights"].query("left_out == ''").set_index("model")
     agrees(averaged.index[averaged["loss"] > 0].tolist(), ["minigpt"], "the loss rises in one architecture")
     holds(averaged["extrapolated"].mean() > 0.5, "mostly an extrapolation")
@@ -54,7 +54,7 @@ def check_the_planned_test(tests: Tests) -> None:
     holds((tests["remedies", "churn"]["high"] < 0).all(), "churn falls in all twelve")
 
 
-def check_the_rate(rates: Tests, tests: Tests) -> None:
+def check_the_rate(rates: Tests, tests: Tests, late: pd.Series) -> None:
     """A falling rate by itself, and under averaging."""
     alone = -100 * rates["last weights", "total variation"]["difference"]
     agrees(alone.agg(["min", "max"]), [2.6, 7.3], "points that a falling rate takes off", digits=1)
@@ -67,6 +67,7 @@ def check_the_rate(rates: Tests, tests: Tests) -> None:
         "two seeds differ in, where the rate falls",
         digits=0,
     )
+    agrees([-100 * late["estimate"], late["n"]], [5.1, 10], "in the picture", digits=1)
     loss = rates["last weights", "loss"]["difference"]
     dear = {("minigpt", "relu"), ("minigpt", "swiglu"), ("tinylstm", "swiglu")}
     agrees(set(loss.index[loss > 0]), dear, "its loss rises")
@@ -99,7 +100,7 @@ def check_the_plan(
     plan: pd.DataFrame, gain: pd.Series, more: pd.DataFrame, against: pd.DataFrame, added: pd.DataFrame, best: float
 ) -> None:
     """Six predictions."""
-    words = ["held", "could not be told", "could not be told", "held", "failed", "held"]
+    words = ["held", "undecided", "undecided", "held", "failed", "held"]
     agrees(plan["outcome"].tolist(), words, "outcomes")
     agrees(100 * gain["estimate"], 1.2, "more than an ensemble of two, points", digits=1)
     one = more.loc[""]

@@ -8,7 +8,7 @@ from actlab import holds
 def check_the_noise_floor(floor: dict[str | int, dict[str, float]]) -> None:
     """Before any seed effect."""
     holds(set(floor["0 again"].values()) == {0.0}, "The same seed again must give 0 in every column")
-    bit, seed = floor["0, one ULP"]["total_variation"], floor[1]["total_variation"]
+    bit, seed = floor["0, one bit"]["total_variation"], floor[1]["total_variation"]
     holds(bit < 0.01 * seed, "one bit does below a hundredth of what another seed does")
 
 

@@ -46,7 +46,7 @@ def test_points_stand_at_the_estimates():
     assert [float(mark.get_xdata()[0]) for mark in marks] == [1, 2, 0]  # relu, gelu, swiglu
     (segment,) = axes.containers[0].lines[2][0].get_segments()
     assert segment[:, 0].tolist() == pytest.approx([0.9, 1.1])
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["relu", "gelu", "swiglu"]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["ReLU", "GELU", "SwiGLU"]
 
 
 def test_what_is_missing_or_diverged_is_written_out():
@@ -105,7 +105,7 @@ def test_one_legend_names_every_series_once():
     """Panels share a legend, axes have labels, and the title is left to the caption."""
     found = {(model, place, a): estimate(1) for model in "ab" for place in "xy" for a in ("relu", "gelu")}
     figure = points(found, "loss (nats)")
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["relu", "gelu"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ReLU", "GELU"]
     assert figure.get_supxlabel() == "loss (nats)"
     assert not any(axes.get_title() for axes in figure.axes)
 

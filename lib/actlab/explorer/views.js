@@ -90,7 +90,7 @@ const PICTURES = {
     return { charts: [{ x: { label, backwards: x === "val_loss" }, y: { label: shown }, points, line: true }], said };
   },
   ulp(c) {
-    const { metric, label } = c, arms = c.arms.filter((arm) => arm.moved[metric]), what = "after one ULP";
+    const { metric, label } = c, arms = c.arms.filter((arm) => arm.moved[metric]), what = "after one bit";
     const moved = arms.map((arm) => point(c, arm, arm.moved[metric][0], { singles: arm.moved[metric][1], what }));
     const seeds = arms.map((arm) => point(c, arm, arm.end[metric], { hollow: true, what: "another seed" }));
     return { charts: [columns(c, [...seeds, ...moved], { label, log: true })], said: summary(c, moved) };

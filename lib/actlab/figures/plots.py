@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from actlab.figures import primitives
 from actlab.figures.primitives import Line, ordered, panels, reach_of
 from actlab.figures.style import GREY, Look, canvas, keep, legend, look, looks, styled
+from actlab.records.labels import words as in_words
 
 Key = tuple[str, str, str]
 """Panel, place on the axis of names, series."""
@@ -37,6 +38,7 @@ def forest(
     log: bool = False,
     columns: int = 3,
     height: float = 0.0,
+    share: bool = True,
 ) -> Figure:
     """A row a comparison or mean: its ``value`` with ``low`` and ``high`` (95%), in a panel for each ``panel``; what is
     missing or has diverged (NaN) is written out.
@@ -51,6 +53,7 @@ def forest(
         zero, margin: draw a line at 0; shade so much on both sides of it.
         log: a logarithmic axis.
         columns, height: panels beside each other at most; inches of each, by its rows if 0.
+        share: panels with the same rows have one axis of values.
     """
     marks = {(str(one.get(panel, "")), str(one[row]), str(one[series or row])): one for one in table.to_dict("records")}
     behind = {key: np.ravel(np.asarray(values, dtype=float)) for key, values in singles.items()}
@@ -61,7 +64,7 @@ def forest(
 
     def draw_key(axes: Axes, at: float, key: Key) -> None:
         name, values = key[2], behind.get(key, np.array([]))
-        label = name if name not in key[:2] else "_"
+        label = in_words(name) if name not in key[:2] else "_"
         style: dict[str, Any] = {"color": _shade(name, names, style_of), "label": label}
         beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
         axes.plot(values, beside, ".", markersize=5, alpha=0.7, **style)
@@ -80,7 +83,7 @@ def forest(
             here = [key for name in names if (key := (where, place, name)) in keys]
             for j, key in enumerate(here):  # beside each other; all in the same order
                 draw_key(axes, i + (j - (len(here) - 1) / 2) * 0.7 / max(len(here), 4), key)
-        axes.set_yticks(range(len(places[where])), places[where], fontsize=9)
+        axes.set_yticks(range(len(places[where])), [*map(in_words, places[where])], fontsize=9)
         axes.set_ylim(len(places[where]) - 0.4, -0.6)  # from the top
         axes.grid(axis="y", visible=False)
         if zero:
@@ -93,7 +96,7 @@ def forest(
             axes.locator_params(axis="x", nbins=4)
 
     height = height or max(1, 0.3 + 0.21 * max(map(len, places.values()), default=0))
-    same = len({tuple(rows) for rows in places.values()}) == 1
+    same = share and len({tuple(rows) for rows in places.values()}) == 1
     numbers = [
         (key, {"value": one[value]} | {name: one.get(name) for name in ("low", "high", "n")})
         for key, one in marks.items()
@@ -140,8 +143,8 @@ def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
     with styled():
         figure, (axes,) = canvas(1, 1, 1.3 + across, 0.9 + 0.36 * down)
         image = axes.imshow(values, cmap="cividis", aspect="auto")
-        axes.set_xticks(range(across), [*map(str, table.columns)])
-        axes.set_yticks(range(down), [*map(str, table.index)])
+        axes.set_xticks(range(across), [in_words(str(name)) for name in table.columns])
+        axes.set_yticks(range(down), [in_words(str(name)) for name in table.index])
         axes.grid(visible=False)
         middle = (np.nanmin(values) + np.nanmax(values)) / 2
         for (i, j), number in np.ndenumerate(values):
@@ -157,7 +160,9 @@ def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "acti
 
     def draw(axes: Axes, name: str) -> None:
         places, *numbers = (of_panel[name][column] for column in (row, "estimate", "low", "high"))
-        axes.bar(places, numbers[0], yerr=reach_of(*numbers), color=[look(place)[0] for place in places])
+        axes.bar(
+            [*map(in_words, places)], numbers[0], yerr=reach_of(*numbers), color=[look(place)[0] for place in places]
+        )
         axes.tick_params(axis="x", rotation=60, labelsize=9)
         axes.grid(axis="x", visible=False)
 
@@ -181,12 +186,12 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
         width = 0.8 / max(grid.shape[1], 1)
         for i, name in enumerate(grid):
             beside = np.arange(len(grid)) + width * (i - (grid.shape[1] - 1) / 2)
-            means.bar(beside, grid[name], 0.9 * width, color=style_of[str(name)][0], label=str(name))
+            means.bar(beside, grid[name], 0.9 * width, color=style_of[str(name)][0], label=in_words(str(name)))
         boxes.boxplot([pd.Series(pairs[name]).dropna() for name in models], positions=range(len(models)))
         figure.colorbar(heat.imshow(grid.to_numpy(dtype=float), cmap="cividis", aspect="auto"), ax=heat)
         heat.set_yticks(range(len(models)), models, fontsize=9)
         heat.grid(visible=False)
-        for axes, names in ((means, models), (boxes, models), (heat, [*map(str, grid)])):
+        for axes, names in ((means, models), (boxes, models), (heat, [in_words(str(name)) for name in grid])):
             axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=9)
         ranking.barh([*map(str, cv.index)], cv, color=GREY)
         ranking.tick_params(axis="y", labelsize=9)

@@ -28,6 +28,7 @@ from actlab.figures.style import (
     styled,
     words_alone,
 )
+from actlab.records.labels import words
 
 Places = Sequence[float] | NDArray[np.float64]
 WIDTH = 7.6
@@ -116,7 +117,7 @@ def lines(
 
     def draw(axes: Axes, panel: str) -> None:
         for name in ordered(series for where, series in drawn if where == panel):
-            label = "_" if ends else name
+            label = "_" if ends else words(name)
             _line(axes, label, drawn[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
         _levels(axes, levels or {})
         if zero:

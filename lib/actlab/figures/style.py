@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.files import escaped, in_csv, read_yaml
+from actlab.records.labels import WORDS
 
 Look = tuple[str, str, list[int]]
 _LOOKS = read_yaml(Path(__file__).with_name("look.yaml"))
@@ -26,6 +27,8 @@ OWN: list[Look] = _LOOKS.pop("own")
 """Looks of a user's own levels: colour, marker, dashes."""
 LOOK: dict[str, Look] = _LOOKS
 """Name -> its look."""
+NAMES = {said: name for name, said in WORDS.items()}
+"""What a level is called in figures -> its name."""
 GREY = "#666666"
 NO_RECORD = "no record yet"
 IMAGE_DPI = 110
@@ -41,6 +44,7 @@ def small(value: float) -> str:
 
 def known(name: str) -> str:
     """The name in ``LOOK`` that a label means (``random PReLU``, ``gelu, symmetric``); empty for any other label."""
+    name = NAMES.get(name, name)
     whole, first = (text.lower().replace(", ", "_").replace(" ", "_") for text in (name, name.partition(",")[0]))
     return next((key for key in (whole, first) if key in LOOK), "")
 

@@ -43,7 +43,7 @@ def judge(study: str, hypothesis: str, contrast: pd.DataFrame) -> Literal["suppo
     return "supported" if complete else "undecided"
 
 
-OUTCOMES = {"supported": "held", "contradicted": "failed", "undecided": "could not be told"}
+OUTCOMES = {"supported": "held", "contradicted": "failed", "undecided": "undecided"}
 """What a page says of a prediction, in plain words."""
 
 

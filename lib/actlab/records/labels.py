@@ -5,8 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from actlab.files import read_yaml
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNITS = {"mnist": "image", "ablation": "token"}
 """Kind of record -> what its losses are of, where not of a character."""
@@ -51,9 +55,24 @@ def of_trials(metric: str) -> bool:
     return metric in TRIAL_METRICS | IMAGE_METRICS
 
 
+SHARES = ("total_variation", "churn", "churn_win", "churn_loss", "churn_neutral")
+"""Metrics of pairs that pages give in points, hundredths of a share."""
+
+
+def in_points(pairs: pd.DataFrame) -> pd.DataFrame:
+    """A table of pairs, its shares in points."""
+    return pairs.assign(**{name: 100 * pairs[name] for name in SHARES if name in pairs})
+
+
+def with_unit(metric: str) -> str:
+    """A metric's name for people, with its unit where it is in points."""
+    return metric.replace("_", " ") + " (points)" * (metric in SHARES)
+
+
 WORDS: dict[str, str] = LABELS["words"]
 
 
 def words(name: str) -> str:
-    """A level, text or defect for people; what has no other name, as it is."""
-    return WORDS.get(name, name)
+    """A level, text or defect for people, each part of ``relu, averaged weights`` by itself; what has no other name, as
+    it is."""
+    return WORDS.get(name) or ", ".join(WORDS.get(part, part) for part in name.split(", "))
