@@ -212,7 +212,7 @@ def test_each_preset_opens_a_picture_that_back_leaves(visit):
     """The largest difference is that of the shown study and metric."""
     page = opened(visit)
     before, values = picture(page), numbers(page).value.abs()
-    opens = {"One bit, extreme activations": "ulp", "Round the corner": "bend", "The largest difference": "two"}
+    opens = {"One bit under extreme activations": "ulp", "Round the corner": "bend", "The largest difference": "two"}
     for name, view in opens.items():
         page.get_by_role("button", name=name).click()
         assert chosen(page, "picture") == view
