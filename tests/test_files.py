@@ -13,7 +13,7 @@ import pytest
 
 from actlab import paths
 from actlab.errors import BadInput, DamagedFile, DiskError
-from actlab.files import in_csv, mending, read_bytes, replacing, set_aside, write_text
+from actlab.files import in_csv, mending, parse_yaml, read_bytes, replacing, set_aside, write_text
 
 
 def working_file(path, process):
@@ -97,3 +97,11 @@ def test_a_path_that_no_file_has_is_refused():
         with pytest.raises(BadInput, match="leads nowhere") as fault:
             paths.located(name)
         assert str(fault.value).isprintable()
+
+
+@pytest.mark.parametrize("text", ["010", "1:30", "1_000", "0x10", "1:30.5", "[-007]"])
+def test_a_number_that_is_not_what_it_looks_like_is_refused(text):
+    """To YAML 010 is 8 and 1:30 is 90; plain numbers are what they are."""
+    with pytest.raises(BadInput, match=r"mine.yaml is not YAML: line 1, column .* is no plain number"):
+        parse_yaml(f"trials: {text}", "mine.yaml")
+    assert parse_yaml("[0, 10, -3, 0.05, 1.0e-3, .inf, 0.0, +4]", "") == [0, 10, -3, 0.05, 1e-3, float("inf"), 0.0, 4]

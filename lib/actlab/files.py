@@ -143,13 +143,26 @@ def read_text(path: Path, kind: str, encoding: str = "utf-8") -> str:
 
 
 class _Loader(yaml.CSafeLoader):
-    """Refuses a mapping that has a key twice."""
+    """Refuses a mapping that has a key twice, and a number that is not what it looks like: to YAML 010 is 8, 1:30 is
+    90."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         names = [str(key.value) for key, _ in node.value]
         if twice := [name for name in names if names.count(name) > 1]:
             raise yaml.MarkedYAMLError(problem=f"it gives {twice[0]:.40} more than once", problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
+
+    def plain_number(self, node: yaml.ScalarNode) -> float:
+        """As it stands there."""
+        if re.search(r"^[-+]?0\w|[:_]", node.value):
+            problem = f"{node.value:.40} is no plain number: write it without :, _ or a 0 before it"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        whole = node.tag.endswith(":int")
+        return super().construct_yaml_int(node) if whole else super().construct_yaml_float(node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.plain_number)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.plain_number)
 
 
 def parse_yaml(text: str, where: str) -> Any:

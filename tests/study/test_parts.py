@@ -18,6 +18,7 @@ from actlab.errors import BadInput
 from actlab.models import count_parameters
 from actlab.plugins import contracts, guard
 from actlab.records import store, tables
+from actlab.study import status
 from actlab.study.character_study import CharacterStudy
 from actlab.study.run import load, run, run_experiment
 from actlab.study.tokens import TokenStudy
@@ -92,6 +93,8 @@ SETS = {
     "torch.set_flush_denormal": "torch.set_flush_denormal(True)",
     "torch.set_grad_enabled": "torch.set_grad_enabled(False)",
     "os.chdir": "import os\nos.chdir('/')",
+    "os.environ": "import os\nos.environ['ACTLAB_RESULTS'] = '/elsewhere'",
+    "sys.stdout or sys.stderr": "import sys\nsys.stdout = None",
 }
 
 
@@ -166,6 +169,20 @@ def test_a_part_that_ends_the_program_elsewhere_ends_it_with_code_2(write, capsy
     assert "error: plug-in parts.py, line 10: SystemExit: 0" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("factory", "why"),
+    [("lambda config: 3", "raises TypeError"), ("lambda *given: nn.Linear(1, 1)", "must make an .*, not Linear")],
+)
+def test_a_factory_that_makes_no_model_is_told_in_a_sentence(factory, why, toy, write):
+    """Also where its own lines are not reached; `status` then cannot tell the time."""
+    write(f"actlab.register_model('mine', {factory})\n")
+    with pytest.raises(BadInput, match=f"the model 'mine' {why}"):
+        parts.find_part("model", "mine", parts.parts_of(model="mine")[0][1]).factory(None, None, "matched")
+    with pytest.raises(BadInput, match=f"the model 'mine' {why}"):
+        run(toy.replace(model="mine", activation="relu", plugins="parts.py"))
+    assert status.of(toy.replace(model="mine", activation="relu", plugins="parts.py"))["seconds"].isna().all()
+
+
 def test_a_trial_whose_part_changes_the_whole_process_is_refused(toy, write, tmp_path):
     """By its name, before its numbers are used; the folder is the one of before."""
     write("import os\n\n" + SWISHLIKE.replace("return", "os.chdir('/' if x.shape[0] > 2 else '.')\n        return"))
@@ -184,6 +201,7 @@ def test_a_metric_gives_a_real_number_an_input_whatever_the_others_are(write):
     for value, why in (
         ("(p - q).abs().sum(1) * 1j", r"one real, finite value an input, not \(1,\) torch.complex64"),
         ("(p - q).abs().sum(1) / len(p)", r"gives an input 0\.\d+ among others and 0\.\d+ alone"),
+        ("(p - q).abs().sum(1)[:1].expand(len(p))", r"gives an input 0\.\d+ among others and \d\.\d+ alone"),
         ("(p - q).abs().sum()", r"not \(\) torch.float32 for two \(1, 64\)"),
         ("0.5", "not float"),
     ):

@@ -184,7 +184,7 @@ def _run(file: PluginFile, module: ModuleType) -> None:
     except ActlabError as error:
         raise BadInput(f"plug-in {file.name}: {error}") from None
     except BaseException as error:  # whatever a plug-in raises, it is refused in one sentence
-        place = line_in_plugin(error) or f"plug-in {file.name}, line {getattr(error, 'lineno', '?')}"
+        place = line_in_plugin(error) or f"plug-in {file.name}, line {getattr(error, 'lineno', None) or '?'}"
         raise BadInput(f"{place}: {said(error)}") from error
 
 

@@ -2,13 +2,15 @@
 whole process, which it would change for all other parts, as they were."""
 
 import os
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TextIO
 
 import torch
 
+from actlab import paths
 from actlab.errors import ActlabError, BadInput
 
 FILES = set[str]()
@@ -20,6 +22,21 @@ def _here() -> str:
     with suppress(OSError):
         return os.getcwd()
     return ""
+
+
+def _folders() -> dict[str, str]:
+    """Of the project's folders those that the environment names."""
+    return {name: os.environ[name] for name in paths.VARIABLES if name in os.environ}
+
+
+def _set_folders(named: dict[str, str]) -> None:
+    for name in paths.VARIABLES:
+        os.environ.pop(name, None)
+    os.environ.update(named)
+
+
+def _set_streams(streams: tuple[TextIO, TextIO]) -> None:
+    sys.stdout, sys.stderr = streams
 
 
 def _flushes_denormal() -> bool:
@@ -39,6 +56,8 @@ SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
     "torch.set_flush_denormal": (_flushes_denormal, torch.set_flush_denormal),
     "torch.set_grad_enabled": (torch.is_grad_enabled, torch.set_grad_enabled),
     "os.chdir": (_here, os.chdir),
+    "os.environ": (_folders, _set_folders),
+    "sys.stdout or sys.stderr": (lambda: (sys.stdout, sys.stderr), _set_streams),
 }
 """What sets it -> how it is read, how it is set. Threads, TF32 and determinism are set by each trial itself."""
 
@@ -48,7 +67,7 @@ def settings() -> dict[str, object]:
     return {name: read() for name, (read, _) in SETTINGS.items()}
 
 
-AT_START = {name: value for name, value in settings().items() if name != "os.chdir"}
+AT_START = {name: value for name, value in settings().items() if name.startswith("torch.")}
 """PyTorch's, before any plug-in ran."""
 
 

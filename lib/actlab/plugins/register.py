@@ -13,7 +13,7 @@ from torch import Tensor
 from actlab import metrics
 from actlab.activations import Activation
 from actlab.errors import BadInput
-from actlab.models import LanguageModel, Model
+from actlab.models import LanguageModel, Model, ModelConfig
 from actlab.optimizers import Optimizer, check_complete
 from actlab.optimizers.steps import step
 from actlab.plugins import PARTS, RUNNING, TABLES, Part
@@ -113,10 +113,19 @@ def register_model(name: str, class_or_factory: Any, *, description: str = "", a
         description: what it is.
         acts_in: where its activation acts.
     """
+    what = f"the model {name!r}"
     if isinstance(class_or_factory, type) and not issubclass(class_or_factory, LanguageModel):
         given = class_or_factory.__name__
-        raise BadInput(f"the model {name!r} must be an actlab.models.LanguageModel, {given} is not")
-    _add("model", name, Model(name, class_or_factory, description, acts_in))
+        raise BadInput(f"{what} must be an actlab.models.LanguageModel, {given} is not")
+
+    def made(config: ModelConfig, activation: Activation, gated_width: str) -> LanguageModel:
+        with guarded(what):
+            model = class_or_factory(config, activation, gated_width)
+        if not isinstance(model, LanguageModel):
+            raise BadInput(f"{what} must make an actlab.models.LanguageModel, not {type(model).__name__}")
+        return model
+
+    _add("model", name, Model(name, made, description, acts_in))
 
 
 @_also_as_decorator
@@ -234,7 +243,7 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
             return _checked(what, function(p.clone(), q.clone()), p.shape)
 
     for p, q in small_predictions():
-        alone, among = rows(p[:1], q[:1]), rows(p, q)[:1]
+        alone, among = rows(p[-1:], q[-1:]), rows(p, q)[-1:]
         if not torch.allclose(alone.double(), among.double(), rtol=1e-3, atol=1e-6):
             raise BadInput(
                 f"{what} gives an input {among.item():.6g} among others and {alone.item():.6g} alone: it must give "

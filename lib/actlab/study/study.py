@@ -88,6 +88,8 @@ class Study(Checked):
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Self:
+        if (last := self.seeds[-1]) > LIMITS["seed"]:
+            raise BadInput(f"seed={self.seed}, trials={self.trials}: the last seed is {last}, {LIMITS['seed']} at most")
         several = [name for name in self.axes if len(self.levels(name)) > 1]
         if (arms := math.prod(len(self.levels(name)) for name in several)) > LIMITS["arms"]:
             raise BadInput(f"{' x '.join(several)} make {arms:,} arms: {LIMITS['arms']:,} at most")
