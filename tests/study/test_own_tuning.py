@@ -41,19 +41,22 @@ def test_the_tuned_rate_of_an_own_activation(folder, capsys):
     """Tuned, reported and taken; before that the message says what to run."""
     tuning = written(folder, "mine-tuning", tuning=GRID)
     main = written(folder, "main", rates={"study": "mine-tuning"})
-    with pytest.raises(BadInput, match=r"no learning rate for charlm-mine yet .*: run elsewhere/mine-tuning"):
+    with pytest.raises(BadInput, match=r"no learning rate for charlm mine yet: run elsewhere/mine-tuning"):
         read_params(main).arms()
     run(read_params(tuning))
     (choice,) = choices("mine-tuning")
     assert choice.rate in GRID["rates"] + [0.0005, 0.002, 0.008]
     assert rate_of(main) == choice.rate
     assert tiny.typed("report", "mine-tuning", "--no-plots") == 0
-    line = f"charlm mine: learning rate {choice.rate:g} ("
+    line = f"charlm mine: learning rate {choice.rate:g}, loss {choice.loss:.4f} ("
     assert line in capsys.readouterr().out
     summary = (folder.parent / "out" / "mine-tuning" / "summary.txt").read_text()
     assert line in summary
     table = pd.read_csv(folder.parent / "out" / "mine-tuning" / "rates.csv")
     assert table["learning_rate"].tolist() == [choice.rate]
+    tried = pd.read_csv(folder.parent / "out" / "mine-tuning" / "tried_rates.csv")
+    assert dict(zip(zip(tried["learning_rate"], tried["seed"]), tried["val_loss"])) == choice.losses
+    assert table["val_loss"].tolist() == pytest.approx([tried[tried["chosen"]]["val_loss"].mean()])
 
 
 def test_a_tuning_without_a_file_is_known_by_its_records(folder):
@@ -79,12 +82,33 @@ def test_a_tuning_without_a_file_is_known_by_its_records(folder):
         rate_of(main, "rates.study=mine-tuning")
 
 
-def test_two_tunings_in_one_study_are_refused(folder):
-    """Their losses are not comparable."""
+def test_two_tunings_in_one_study_are_apart(folder, capsys):
+    """Their losses are not comparable: each chooses, a study takes that with its own settings, the report names them."""
     for steps in (2, 4):
         run(read_params(written(folder, "mine-tuning", tuning=GRID, iterations=steps)))
-    with pytest.raises(BadInput, match="tunes charlm mine under several settings"):
-        choices("mine-tuning")
+    short, long = sorted(choices("mine-tuning"), key=lambda choice: choice.settings["iterations"])
+    assert {len({rate for rate, _ in each.losses}) for each in (short, long)} <= {2, 3, 4, 5}
+    for each in (short, long):
+        main = written(folder, "main", rates={"study": "mine-tuning"}, iterations=each.settings["iterations"])
+        assert rate_of(main) == each.rate
+    assert tiny.typed("report", "mine-tuning", "--no-plots") == 0
+    assert f"charlm mine iterations=2: learning rate {short.rate:g}" in capsys.readouterr().out
+
+
+def test_rates_of_other_settings_are_told_before_training(folder, caplog):
+    """In one line, with both values; the same settings and a recorded study say nothing; nor does ``of`` of its own."""
+    run(read_params(written(folder, "mine-tuning", tuning=GRID)))
+    main = written(folder, "main", rates={"study": "mine-tuning"})
+    run(read_params(main))
+    assert caplog.messages == []
+    other = written(folder, "other", rates={"study": "mine-tuning"}, optimizer="sgd", iterations=6, batch_size=3)
+    (folder.parent / "mine.py").write_text(MINE + "# changed\n")
+    run(read_params(other))
+    (told,) = caplog.messages
+    assert told.startswith("rates that mine-tuning has chosen may not suit: it tuned with optimizer adamw, here sgd; ")
+    assert "iterations 4, here 6; batch_size 2, here 3; source " in told
+    run(read_params(other))
+    assert len(caplog.messages) == 1
 
 
 def test_a_tuning_that_leaves_the_activation_out_says_so(folder):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import statistics
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from actlab import paths
-from actlab.errors import BadInput, RecordError
+from actlab.errors import RecordError
 from actlab.files import parse_yaml, read_text
 from actlab.records import settings, store
 from actlab.records.schema import check_tuning
@@ -30,6 +31,14 @@ class Choice:
     losses: Losses
     rate: float | None
     """Chosen; none as long as trials are missing, or where all of them diverged."""
+    settings: dict[str, Any]
+    """What its trials share (``settings.settings_of``), and under ``source`` the version of an own activation."""
+
+    @property
+    def loss(self) -> float | None:
+        """Mean over the seeds, at the chosen rate."""
+        own = [loss for (rate, _), loss in self.losses.items() if rate == self.rate]
+        return statistics.fmean(own) if own else None
 
 
 def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
@@ -50,38 +59,37 @@ def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
 
 
 def choices(study: str) -> list[Choice]:
-    """Of every cell of a study that chooses rates; empty for any other study.
-
-    Raises:
-        BadInput: its trials of one cell differ in another setting too: they are several tunings.
-    """
+    """Of every cell of a study that chooses rates; empty for any other study. Trials of one cell that differ in another
+    setting too are several tunings, each with a choice of its own."""
     records = [record for record in store.load_study(study) if record["kind"] in FIELDS]
     if not records or (rule := rule_of(study, records)) is None:
         return []
-    cells: dict[str, list[store.Record]] = {}
+    tunings: dict[str, list[store.Record]] = {}
     for record in records:
-        cells.setdefault(repr(_cell(record)), []).append(record)
-    return [_choice(study, own, rule) for own in cells.values()]
+        tunings.setdefault(repr((_cell(record), settled(record))), []).append(record)
+    return [_choice(own, rule) for own in tunings.values()]
+
+
+def settled(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of an arm but for what its tuning varies (``Choice.settings``)."""
+    source = record["config"].get("parts", {}).get("activation", "")
+    own = settings.settings_of(record) | {"source": source[:8]}
+    return {name: value for name, value in own.items() if name not in NOT_OTHER}
 
 
 def _cell(record: store.Record) -> dict[str, Any]:
     return {name: level for name, level in settings.cell_of(record).items() if name not in NOT_OTHER}
 
 
-def _choice(study: str, records: list[store.Record], rule: Rule) -> Choice:
-    cell, field = _cell(records[0]), FIELDS[records[0]["kind"]]
+def _choice(records: list[store.Record], rule: Rule) -> Choice:
+    field = FIELDS[records[0]["kind"]]
     losses: dict[tuple[float, int], float] = {}
-    others = set[str]()
     for record in records:
-        settled = settings.settings_of(record)
-        others.add(repr({name: value for name, value in settled.items() if name not in NOT_OTHER}))
         told = {**record["config"].get("recipe", {}), **record["config"], **record}
         if not isinstance(rate := told.get(field), float | int):
             raise RecordError(f"{record['arm']} tells no {field}, of which its study chooses one")
         for trial in record["trials"]:
             ended = trial["status"] == "done"
             losses[float(rate), int(trial["seed"])] = float(trial["final"]["val_loss"]) if ended else math.inf
-    if len(others) > 1:
-        named = " ".join(map(str, cell.values()))
-        raise BadInput(f"{store.where(study)} tunes {named} under several settings: give each tuning its own study")
-    return Choice(cell, [record["arm"] for record in records], field, losses, step(losses, rule)[1])
+    arms = [record["arm"] for record in records]
+    return Choice(_cell(records[0]), arms, field, losses, step(losses, rule)[1], settled(records[0]))

@@ -48,6 +48,7 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
         "estimates": report.estimates,
         "differences": report.differences,
         "rates": rates.table(report.study, report.records),
+        "tried_rates": rates.tried(report.study, report.records),
         "averaged": beside.averaged(report),
         "equal_loss": beside.at_equal_loss(report),
     }

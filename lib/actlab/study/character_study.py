@@ -127,6 +127,7 @@ class CharacterStudy(LanguageStudy):
         return found
 
     def prepare(self, missing: Sequence[Arm[Trial]]) -> str:  # noqa: D102
+        super().prepare(missing)
         return prepared(self, missing)
 
     def firsts(self) -> Iterator[CharacterTrial]:

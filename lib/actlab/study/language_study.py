@@ -1,7 +1,7 @@
 """What studies of both kinds of language models have: cells, each with settings of its own and a learning rate that it
 chooses or takes from a study that has chosen it (``tuning``); a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ from actlab.optimizers import OPTIMIZERS
 from actlab.study.plan import Plan, Tuning
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Trial
-from actlab.study.tuning import Rates, chosen, tuned
+from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
 
 
 class LanguageStudy(Study):
@@ -69,6 +69,12 @@ class LanguageStudy(Study):
         beside = sorted((arm for cell in cells for arm in cell.beside()), key=lambda arm: arm.kind)
         return list(dict.fromkeys([*(arm for cell in cells for arm in cell.plain()), *beside]))
 
+    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:
+        """Warn where the rates were chosen under other settings."""
+        if self.rates is not None:
+            warn_of_departures(self, self.rates, missing)
+        return ""
+
     def cells(self) -> list[Self]:
         """The study of each cell alone, the first of the names slowest."""
         names = self.trial.named_by
@@ -77,7 +83,7 @@ class LanguageStudy(Study):
 
     def cell(self, cell: Mapping[str, str]) -> Self:
         """The study of one cell, with its own settings and its chosen rate."""
-        own = self.own_settings(cell)
-        if self.rates is not None:
-            own[self.tunes] = chosen(self, self.rates, cell)
-        return self.replace(**{**own, **cell, "rates": None})
+        one = self.replace(**{**self.own_settings(cell), **cell, "rates": None})
+        if self.rates is None:
+            return one
+        return one.replace(**{self.tunes: chosen(one, self.rates, one.plain()[0]).rate})

@@ -235,7 +235,7 @@ class TokenStudy(LanguageStudy):
     def prepare(self, missing: Sequence[Arm[Trial]]) -> str:
         """Refuse what no record holds."""
         check_sizes(missing)
-        return ""
+        return super().prepare(missing)
 
 
 Study = TokenStudy

@@ -3,15 +3,17 @@ has chosen."""
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.records.rates import choices
+from actlab.records.rates import Choice, choices, settled
+from actlab.records.settings import text
 from actlab.statistics.tuning import step
 from actlab.study.fields import StudyName
 from actlab.study.plan import Checked
@@ -20,6 +22,12 @@ from actlab.study.trial import Arm, Trial
 
 if TYPE_CHECKING:
     from actlab.study.language_study import LanguageStudy
+
+BEAR_ON_RATE = (
+    *("optimizer", "betas", "weight_decay", "iterations", "schedule", "warmup", "clip", "batch_size", "micro_batches"),
+    *("scale", "dataset", "source"),
+)
+"""Settings that move the best rate; ``source``: of an own activation."""
 
 
 class Rates(Checked):
@@ -54,57 +62,85 @@ def tuned(cell: LanguageStudy) -> tuple[list[Arm[Trial]], float | None]:
         losses |= {tried: _loss(record["trials"][0]) for tried, record in zip(wanted, records, strict=True) if record}
 
 
-def chosen(study: LanguageStudy, rates: Rates, cell: Mapping[str, str]) -> float:
-    """The rate that another study chose for a cell of a study.
-
-    Its params file decides which trials count: the one beside the file that names it, else the project's, else a
-    recorded study's. A study without one, as ``--set study=NAME`` makes them, is known by its records.
+def chosen(study: LanguageStudy, rates: Rates, arm: Arm[Trial]) -> Choice:
+    """What another study has chosen for an arm of a study, by its records. Of several tunings the one whose settings
+    are nearest to the arm's (``departures``).
 
     Raises:
         UnknownName: no such study.
         BadInput: it chooses no rates, or none for this cell yet.
     """
-    asked = {name: cell[name] for name in study.tuned_by}
+    asked = {name: str(getattr(arm.trials[0], name)) for name in study.tuned_by}
     if rates.of and "activation" in asked:
         asked["activation"] = rates.of
+    tuning = _params_of(study, rates)
+    first = {name: tuning.levels(name)[0] for name in tuning.trial.named_by} if tuning else {}
+    every = choices(rates.study)
+    own = [each for each in every if all(each.cell.get(name) == level for name, level in (first | asked).items())]
+    if found := [each for each in own if each.rate is not None]:
+        return min(found, key=lambda each: len(departures(each, arm)))
+    named = " ".join(asked.values())
+    if tuning is None:
+        if rates.study not in (known := store.studies()):
+            raise UnknownName("study", rates.study, known, "rates (no params file beside it or in params/, no record)")
+        if not every:
+            raise BadInput(f"{store.where(rates.study)} chooses no learning rates: its records hold no `tuning`")
+        tried = f"{len(own[0].losses)} trials are recorded, which do not suffice" if own else "it has no such trial"
+        raise BadInput(f"{store.where(rates.study)} has chosen no learning rate for {named}: {tried}")
+    path = paths.shown(_file_of(rates))
+    for name, level in asked.items():
+        if level not in (levels := tuning.levels(name)):
+            raise BadInput(
+                f"{rates.study} tunes no {name} {level}, but {', '.join(map(str, levels))}: add it to {path}, tune it "
+                "in a study of your own, or say `of` in `rates`"
+            )
+    raise BadInput(f"{rates.study} has chosen no learning rate for {named} yet: run {path}")
+
+
+def departures(choice: Choice, arm: Arm[Trial]) -> dict[str, tuple[str, str]]:
+    """Setting that bears on a rate -> (its value where the rate was chosen, in this arm), where the two differ."""
+    own = settled({**arm.config, "kind": arm.kind, "model_name": arm.config.get("model"), "config": arm.config})
+    both = {name: (text(choice.settings.get(name)), text(own.get(name))) for name in BEAR_ON_RATE}
+    if arm.config["activation"] != choice.cell["activation"]:  # another's rate, which `of` asks for
+        del both["source"]
+    return {name: values for name, values in both.items() if values[0] != values[1]}
+
+
+def warn_of_departures(study: LanguageStudy, rates: Rates, arms: Sequence[Arm[Trial]]) -> None:
+    """One line for all arms that are to be trained: where the settings differ for which their rates were chosen."""
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for arm in arms:
+        for name, (there, here) in departures(chosen(study, rates, arm), arm).items():
+            of_name = found.setdefault(name, (set(), set()))
+            of_name[0].add(there)
+            of_name[1].add(here)
+    if found:
+        told = [f"{name} {' | '.join(sorted(a))}, here {' | '.join(sorted(b))}" for name, (a, b) in found.items()]
+        logging.getLogger("actlab").warning(
+            "rates that %s has chosen may not suit: it tuned with %s", rates.study, "; ".join(told)
+        )
+
+
+def _file_of(rates: Rates) -> Path:
+    """The params file of the study that chooses: beside the file that names it, else the project's, else actlab's."""
     beside = Path(rates.beside) / f"{rates.study}.yaml"
-    path = beside if rates.beside and beside.is_file() else paths.params_file(rates.study)
+    return beside if rates.beside and beside.is_file() else paths.params_file(rates.study)
+
+
+def _params_of(study: LanguageStudy, rates: Rates) -> LanguageStudy | None:
+    """What that file says; None where there is none, as ``--set study=NAME`` leaves it.
+
+    Raises:
+        BadInput: it chooses no rates.
+    """
+    path = _file_of(rates)
     if not path.is_file():
-        return _recorded_choice(rates.study, asked)
+        return None
     other = study.load(path)
     if other.tuning is None:
         raise BadInput(f"{rates.study} chooses no learning rates: {paths.shown(path)} has no `tuning`")
-    first = {name: other.levels(name)[0] for name in other.trial.named_by}
-    arms, rate = tuned(other.cell(first | asked))
-    if rate is not None:
-        return rate
-    for name, level in asked.items():
-        if level not in (levels := other.levels(name)):
-            raise BadInput(
-                f"{rates.study} tunes no {name} {level}, but {', '.join(map(str, levels))}: add it to "
-                f"{paths.shown(path)}, tune it in a study of your own, or say `of` in `rates`"
-            )
-    raise BadInput(
-        f"{rates.study} has chosen no learning rate for {arms[0].name} yet ({len(arms)} trials are planned): "
-        f"run {paths.shown(path)}"
-    )
+    return other
 
 
 def _loss(trial: Mapping[str, Any]) -> float:
     return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
-
-
-def _recorded_choice(study: str, cell: Mapping[str, str]) -> float:
-    """Of a study that has records and no params file."""
-    if study not in (known := store.studies()):
-        raise UnknownName("study", study, known, "rates (no params file beside it or in params/, no record)")
-    of_study = choices(study)
-    if not of_study:
-        raise BadInput(f"{store.where(study)} chooses no learning rates: its records hold no `tuning`")
-    own = [each for each in of_study if all(each.cell.get(name) == level for name, level in cell.items())]
-    found = [each.rate for each in own if each.rate is not None]
-    if not found:
-        named = " ".join(cell.values())
-        tried = f"{len(own[0].losses)} trials are recorded, which do not suffice" if own else "it has no such trial"
-        raise BadInput(f"{store.where(study)} has chosen no learning rate for {named}: {tried}")
-    return found[0]
