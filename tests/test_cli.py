@@ -34,7 +34,7 @@ def test_run_report_replay(params, tmp_path, capsys):
     """A study is trained, reported and replayed bit for bit by three commands; other weights than recorded exit
     with 1."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
-    assert "nanotransformer-gelu-" in capsys.readouterr().out
+    assert "\nnanotransformer-gelu: loss " in capsys.readouterr().out
     assert run("report", "tiny-quick", "--no-plots", "--out", tmp_path / "out") == 0
     assert "nanotransformer" in (tmp_path / "out" / "summary.txt").read_text()
     (record,) = (paths.results() / "tiny-quick").glob("nano*.json")
@@ -86,7 +86,9 @@ def test_several_files_in_one_call(params, tmp_path, capsys):
 
 
 MISTAKES = yaml.safe_load("""
-run nowhere.yaml: cannot read nowhere.yaml
+run sub/nowhere.yaml: cannot read sub/nowhere.yaml
+run zzz.yaml: "unknown params file 'zzz': known are ablation-124m, "
+status repro-ligth: "unknown params file 'repro-ligth': did you mean 'repro-lite'?"
 run PARAMS --activation rleu: unknown activation 'rleu'
 run PARAMS --model convlm: unknown model 'convlm' in  # a filter only takes away
 run PARAMS --model nanotransformer,convlm: known are nanotransformer

@@ -32,7 +32,9 @@ def test_arrays_are_measured_as_by_the_functions(runs, tmp_path, capsys):
     their logits."""
     paths, logits, truth = runs
     assert typed("measure", *paths, "--labels", tmp_path / "y.npy", "--logits", "--json") == 0
-    of_logits = pd.DataFrame(json.loads(capsys.readouterr().out)).set_index("metric")
+    said = capsys.readouterr()
+    assert not said.err
+    of_logits = pd.DataFrame(json.loads(said.out)).set_index("metric")
     arrays = [softmax(values, axis=1) for values in logits]
     rows = [
         {"arm": "", "first": a, "second": b} | metrics.compare(arrays[a], arrays[b], truth)
@@ -53,6 +55,10 @@ def test_arrays_are_measured_as_by_the_functions(runs, tmp_path, capsys):
     assert typed("measure", *paths, "--labels", tmp_path / "y.npy", "--json") == 0
     of_probabilities = pd.DataFrame(json.loads(capsys.readouterr().out)).set_index("metric")
     pd.testing.assert_frame_equal(of_logits, of_probabilities)
+    assert typed("measure", *paths, "--logits") == 0
+    said = capsys.readouterr()
+    assert said.err.count("are probabilities: leave out --logits") == 4
+    assert "of pairs are symmetric on a logarithmic scale" in said.out
 
 
 def test_what_is_no_distribution_is_refused(runs, tmp_path, capsys):

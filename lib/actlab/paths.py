@@ -108,10 +108,18 @@ def records_of(study: str) -> Path:
 
 def params_file(study: str) -> Path:
     """The params file of a study: that of the project, else actlab's own; the project's to be where there is none."""
-    root = project()
-    places = [*([root / "params"] if root else []), SHIPPED]
-    files = [place / f"{study}.yaml" for place in places]
+    files = [place / f"{study}.yaml" for place in _params()]
     return next((file for file in files if file.is_file()), files[0])
+
+
+def params_names() -> set[str]:
+    """Of the params files that there are."""
+    return {file.stem for place in _params() for file in place.glob("*.yaml")}
+
+
+def _params() -> list[Path]:
+    root = project()
+    return [*([root / "params"] if root else []), SHIPPED]
 
 
 def shown(path: Path) -> str:

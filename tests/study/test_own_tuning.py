@@ -8,6 +8,7 @@ import yaml
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.records.rates import choices
+from actlab.study.progress import Ended, Recorded
 from actlab.study.run import read_params, run
 from actlab.study.tokens import TokenStudy
 
@@ -55,7 +56,7 @@ def test_the_tuned_rate_of_an_own_activation(folder, capsys):
     table = pd.read_csv(folder.parent / "out" / "mine-tuning" / "rates.csv")
     assert table["learning_rate"].tolist() == [choice.rate]
     tried = pd.read_csv(folder.parent / "out" / "mine-tuning" / "tried_rates.csv")
-    assert dict(zip(zip(tried["learning_rate"], tried["seed"]), tried["val_loss"])) == choice.losses
+    assert tried.set_index(["learning_rate", "seed"])["val_loss"].to_dict() == choice.losses
     assert table["val_loss"].tolist() == pytest.approx([tried[tried["chosen"]]["val_loss"].mean()])
 
 
@@ -82,8 +83,18 @@ def test_a_tuning_without_a_file_is_known_by_its_records(folder):
         rate_of(main, "rates.study=mine-tuning")
 
 
+def test_progress_names_each_rate_once(folder):
+    """A tuning goes through several rounds; each of its records is told of once, by its rate and seed."""
+    events = []
+    run(read_params(written(folder, "mine-tuning", tuning=GRID)), watch=events.append)
+    told = [event.arm for event in events if isinstance(event, Recorded)]
+    assert len(told) == len(set(told)) == len(choices("mine-tuning")[0].losses)
+    assert {"charlm-mine, learning_rate=0.001", "charlm-mine, learning_rate=0.004"} <= {*told}
+    assert {event.arm for event in events if isinstance(event, Ended)} == {*told}
+
+
 def test_two_tunings_in_one_study_are_apart(folder, capsys):
-    """Their losses are not comparable: each chooses, a study takes that with its own settings, the report names them."""
+    """Their losses are not comparable: each chooses, a study takes that with its settings, the report names both."""
     for steps in (2, 4):
         run(read_params(written(folder, "mine-tuning", tuning=GRID, iterations=steps)))
     short, long = sorted(choices("mine-tuning"), key=lambda choice: choice.settings["iterations"])

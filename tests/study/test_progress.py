@@ -28,20 +28,20 @@ def test_a_study_is_shown(terminal):
     with display:
         for event in (
             Started(3, cached=2),
-            Training(one.id, trial.label, trial.length, 20, 2.5),
-            Ended(one.id, trial.label, {"status": "done"}),
-            Ended(one.id, trial.label, diverged),
-            Ended(one.id, trial.label, failed),
-            Recorded(one.id, RECORD | {"avg_total_variation": math.nan}),
-            Recorded(one.id, RECORD | {"avg_total_variation": 0.1}),
-            Recorded(one.id, RECORD | {"trials": [{"status": "failed"}]}),
+            Training(one.name, trial.label, trial.length, 20, 2.5),
+            Ended(one.name, trial.label, {"status": "done"}),
+            Ended(one.name, trial.label, diverged),
+            Ended(one.name, trial.label, failed),
+            Recorded(one.name, RECORD | {"avg_total_variation": math.nan}),
+            Recorded(one.name, RECORD | {"avg_total_variation": 0.1}),
+            Recorded(one.name, RECORD | {"trials": [{"status": "failed"}]}),
             "a note",
         ):
             display.watch(event)
             display.live.refresh()
     text = console.file.getvalue()
     assert "loss 1.2500, accuracy 50.00%" in text
-    assert f"{one.id}: failed" in text
+    assert f"{one.name}: failed" in text
     assert ("TV 0.1000" in text, "TV nan" in text) == (True, False)
     assert ("20/60" in text) == ("loss 2.500" in text) == terminal
     assert "3 trials to train, 2 cached" in text
@@ -61,10 +61,10 @@ def test_a_log_gets_a_line_every_so_often(monkeypatch):
         display.watch(Started(3, cached=2))
         assert display.how_far() == "0 of 3 trials trained, 0 running"
         for cached in (False, True, True):  # a plan's last arm may be the one in the cache
-            display.watch(Ended(one.id, "42", {"status": "done"}, cached))
+            display.watch(Ended(one.name, "42", {"status": "done"}, cached))
             assert display.how_far().startswith("1 of 3 trials trained")
         for clock.now in (30.0, 31.0):
-            display.watch(Training(one.id, "42", 60, 30, 2.5))
+            display.watch(Training(one.name, "42", 60, 30, 2.5))
     assert console.file.getvalue().count("1 of 3 trials trained, 1 running, about 30 s left\n") == 1
 
 

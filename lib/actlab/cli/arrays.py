@@ -9,6 +9,7 @@ from tokenize import TokenError
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from typer import Argument, Option
 
 from actlab.cli.options import AsJson, Plugins, console, errors, print_json, print_table, rows_of
@@ -47,6 +48,7 @@ def measure(
         return
     print_table(found)
     console.print(f"n: runs; 95% intervals over runs; of {len(runs) * (len(runs) - 1) // 2} pairs")
+    console.print("intervals of pairs are symmetric on a logarithmic scale (actlab.means: on the value's own)")
     for name in found["metric"]:
         if name in COLUMNS:
             console.print(f"{name}: {'; '.join(COLUMNS[name])}")
@@ -124,6 +126,8 @@ def probabilities(path: Path, logits: bool) -> Array:
         raise BadInput(f"{path}: expected (N, V), one row per input and one column per class, got {values.shape}")
     if not np.isfinite(values).all():
         raise BadInput(f"{path}: expected finite numbers, got {values[~np.isfinite(values)][0]}")
+    if logits and (values >= 0).all() and np.allclose(values.sum(axis=1), 1, atol=1e-3):
+        errors.print(f"[yellow]warning:[/yellow] the rows of {escape(str(path))} are probabilities: leave out --logits")
     found: Array = softmax(values, axis=1) if logits else values
     return found
 

@@ -168,11 +168,14 @@ def _fields() -> dict[str, str]:
 
 
 def _studies() -> dict[str, str]:
-    """Study -> how many records, and where it is not the project's own; none outside of any project."""
+    """Study -> how many records of trials, and where it is not the project's own; none outside of any project."""
     from actlab.records import store
 
     with suppress(paths.NoProject):
-        counts = {name: len([*store.folder_of(name).glob("*.json")]) for name in store.folders()}
+        counts = {
+            name: sum(not path.name.startswith("baseline-") for path in store.folder_of(name).glob("*.json"))
+            for name in store.folders()
+        }
         own = paths.results()
         return {
             name: f"{count} records" + (", recorded by actlab" if store.folder_of(name).parent != own else "")

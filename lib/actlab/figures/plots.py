@@ -171,7 +171,7 @@ def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "acti
 
 def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> Figure:
     """Four panels of a metric: means by model and activation as bars, all pairs of each model as boxes, the means as a
-    heat map, and how much they vary over activations (CV%), ranked.
+    heat map whose colours begin at 0, as the bars do, and how much they vary over activations (CV%), ranked.
 
     Args:
         grid: means, a row a model and a column an activation.
@@ -188,14 +188,14 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
             beside = np.arange(len(grid)) + width * (i - (grid.shape[1] - 1) / 2)
             means.bar(beside, grid[name], 0.9 * width, color=style_of[str(name)][0], label=in_words(str(name)))
         boxes.boxplot([pd.Series(pairs[name]).dropna() for name in models], positions=range(len(models)))
-        figure.colorbar(heat.imshow(grid.to_numpy(dtype=float), cmap="cividis", aspect="auto"), ax=heat)
+        figure.colorbar(heat.imshow(grid.to_numpy(dtype=float), cmap="cividis", aspect="auto", vmin=0), ax=heat)
         heat.set_yticks(range(len(models)), models, fontsize=9)
         heat.grid(visible=False)
         for axes, names in ((means, models), (boxes, models), (heat, [in_words(str(name)) for name in grid])):
             axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=9)
         ranking.barh([*map(str, cv.index)], cv, color=GREY)
         ranking.tick_params(axis="y", labelsize=9)
-        titles = (f"{label}: means", "all pairs of seeds", "means", "CV over activations (%)")
+        titles = (f"{label}: means", "all pairs of seeds", "means, coloured from 0", "CV over activations (%)")
         for axes, title in zip(every, titles, strict=True):
             axes.set_title(title, fontsize=9, loc="left")
         legend(figure, [means], 6)

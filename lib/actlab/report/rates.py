@@ -25,8 +25,8 @@ def table(study: str, records: list[Record]) -> pd.DataFrame:
 
 
 def tried(study: str, records: list[Record]) -> pd.DataFrame:
-    """A row a rate and seed that was tried: its ``val_loss`` at the end, infinite where it diverged; ``chosen``: whether
-    its rate was."""
+    """A row a rate and seed that was tried: its ``val_loss`` at the end, infinite where it diverged; whether its rate
+    was ``chosen``."""
     return pd.DataFrame(
         {**cell, choice.field: rate, "seed": seed, "val_loss": loss, "chosen": rate == choice.rate}
         for choice, cell in _named(study, records)

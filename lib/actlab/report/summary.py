@@ -20,6 +20,10 @@ from actlab.statistics.estimate import log_limits
 from actlab.statistics.significance import ALPHA
 
 MISSING = "not run"
+SCALE = (
+    "intervals of disagreement between seeds are symmetric on a logarithmic scale, all others on the value's own; "
+    "actlab.means has both on the value's own"
+)
 FEW = " (too few trials differ for an interval)"
 OF_TRIAL = ["trial", "status", "train_loss", "val_loss", "val_accuracy", "test_accuracy", "seconds"]
 
@@ -29,6 +33,7 @@ def text(report: Report) -> str:
     lines = [
         f"study {report.study}: 95% intervals over trials, not adjusted; n counts trials; *: significant at 5%, "
         "Holm-adjusted over all groups",
+        SCALE,
         *_settings(report),
         *rates.lines(rates.table(report.study, report.records)),
         "",

@@ -116,6 +116,9 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
     (``log_limits``) these are 95, 92 to 94, 86 to 88, 92 to 98%.  Where one run in ten differs from the rest no
     interval helps (27, 42, 64%): see ``estimate.few_differ``.
 
+    The intervals are symmetric on the value's own scale. Those of pairs that `actlab report` and `actlab measure` print
+    have the same standard error on a logarithmic scale, on which no limit reaches 0.
+
     Args:
         table, metric, by: as of ``contrasts``.
 

@@ -82,7 +82,10 @@ class StudyDisplay:
         self.live.stop()
 
     def __rich__(self) -> str:
-        lines = [f"  {_name(*key)}: {at.iteration}/{at.steps}, loss {at.loss:.3f}" for key, at in self.running.items()]
+        lines = [
+            f"  {arm} {trial}: {at.iteration}/{at.steps}, loss {at.loss:.3f}"
+            for (arm, trial), at in self.running.items()
+        ]
         return "\n".join([self.how_far(), *lines])
 
     def how_far(self) -> str:
@@ -126,7 +129,7 @@ def told(event: Event) -> str:
         case Started():
             return f"{event.missing} trials to train, {event.cached} cached"
         case Ended():
-            return f"{_name(event.arm, event.trial)}: {_unfinished(event.results) or _finished(event)}"
+            return f"{event.arm} {event.trial}: {_unfinished(event.results) or _finished(event)}"
         case Recorded():
             return f"{event.arm}: {_summary(event.record)}"
         case _:
@@ -138,11 +141,6 @@ def _finished(event: Ended) -> str:
     loss = event.results.get("final", event.results).get("val_loss")
     said = "ended" if loss is None else f"loss {loss:.4f}"
     return f"{said}, from the cache" if event.cached else f"{said}, {in_time(seconds_of(event.results))}"
-
-
-def _name(arm: str, trial: str) -> str:
-    """Without the arm's hash."""
-    return f"{arm.rpartition('-')[0]} {trial}"
 
 
 def in_time(seconds: float) -> str:

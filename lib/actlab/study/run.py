@@ -2,14 +2,16 @@
 rest is trained."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from actlab import paths
-from actlab.errors import BadInput, brief
+from actlab.errors import BadInput, UnknownName, brief
 from actlab.records import store
+from actlab.records.settings import differing, named
 from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
@@ -65,7 +67,9 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
     """
     if not path.exists() and path.parent in (Path(), Path("params")):
         found = paths.params_file(path.stem)  # of the project, seen from a folder in it, or of a recorded study
-        path = found if found.exists() else path
+        if not found.exists():
+            _no_file(path)
+        path = found
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
     kind = study_of(str(values.pop("kind", "repro")), where)
     if isinstance(rates := values.get("rates"), dict):
@@ -75,6 +79,18 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
             kind.parse(values, where)
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
     return kind.parse(values, where)
+
+
+def _no_file(path: Path) -> NoReturn:
+    """Says what there is where a study has no params file of its name."""
+    name = path.stem
+    with suppress(paths.NoProject):
+        if store.is_name(name) and any(paths.records_of(name).glob("*.json")):
+            raise BadInput(
+                f"cannot read {path}: {store.where(name)} has records, and no params file of that name; name the file "
+                f"that made them, with --set study={name}"
+            )
+    raise UnknownName("params file", name, paths.params_names())
 
 
 def load(study: Study) -> StudyRecords:
@@ -123,21 +139,32 @@ def run(
         _check_committed(study.study, found.missing)
     if note := study.prepare(found.missing):
         watch(note)
+    told = set[str]()
     while True:
         records = dict(found.found)
+        called = names_of(found.arms)
         for arm, record in found.found.items():
-            if record is not None:
-                watch(Recorded(arm.id, record))
-        for arm, record in _trained(found.missing, workers, watch, scheduler):
+            if record is not None and arm.id not in told:
+                watch(Recorded(called[arm], record))
+        for arm, record in _trained(found.missing, called, workers, watch, scheduler):
             records[arm] = record
-            watch(Recorded(arm.id, record))
+            watch(Recorded(called[arm], record))
+        told |= {arm.id for arm in records}
         done, found = StudyRecords(records), load(study)
         if done.failed or not found.missing:
             return done if done.failed else found
 
 
+def names_of(arms: Sequence[Arm[Trial]]) -> dict[Arm[Trial], str]:
+    """``charlm-gelu, learning_rate=0.002``: what each arm of a study is called while it runs, by what tells it from the
+    others."""
+    every = {arm: arm.as_record for arm in arms}
+    differ = differing(every.values())
+    return {arm: ", ".join(filter(None, [arm.name, named(record, differ)])) for arm, record in every.items()}
+
+
 def _trained(
-    arms: Sequence[Arm[Trial]], workers: int, watch: Watch, scheduler: str
+    arms: Sequence[Arm[Trial]], called: Mapping[Arm[Trial], str], workers: int, watch: Watch, scheduler: str
 ) -> Iterator[tuple[Arm[Trial], store.Record]]:
     """Train what the arms need; arms and their new records, each when its last trial has ended."""
     tasks = tasks_of(arms)
@@ -153,14 +180,14 @@ def _trained(
     watch(Started(total - cached, cached))
 
     def report(task: Task[Trial], iteration: int, loss: float) -> None:
-        watch(Training(arms_of[task.first][0].id, task.first.label, task.first.length, iteration, loss))
+        watch(Training(called[arms_of[task.first][0]], task.first.label, task.first.length, iteration, loss))
 
     gpu = any(task.first.place != "cpu" for task in tasks)
     ended: dict[Trial, Results] = {}
     for task, every in run_tasks(run_task, tasks, workers, report, scheduler=scheduler, gpu=gpu):
         for trial, results in zip(task.trials, every, strict=True):
             ended[trial] = results
-            watch(Ended(arms_of[trial][0].id, trial.label, results, task in there))
+            watch(Ended(called[arms_of[trial][0]], trial.label, results, task in there))
             for arm in arms_of[trial]:
                 check_growth(arm, results, before[arm])
                 if all(each in ended for each in arm.trials):

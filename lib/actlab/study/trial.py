@@ -177,6 +177,12 @@ class Arm(Generic[T]):
     tuning: Mapping[str, Any] | None = field(default=None, compare=False)
     """The rule of a study that chooses learning rates; it changes no id."""
 
+    @property
+    def as_record(self) -> store.Record:
+        """What its record will say of its settings, where there is none yet."""
+        about = {"kind": self.kind, "arm": self.id, "model_name": self.config.get("model", "")}
+        return {**self.config, **about, "config": self.config}
+
     @cached_property
     def id(self) -> str:
         """``charlm-gelu-<hash>``: the name of its record, by which a recorded arm is found."""

@@ -99,7 +99,7 @@ def chosen(study: LanguageStudy, rates: Rates, arm: Arm[Trial]) -> Choice:
 
 def departures(choice: Choice, arm: Arm[Trial]) -> dict[str, tuple[str, str]]:
     """Setting that bears on a rate -> (its value where the rate was chosen, in this arm), where the two differ."""
-    own = settled({**arm.config, "kind": arm.kind, "model_name": arm.config.get("model"), "config": arm.config})
+    own = settled(arm.as_record)
     both = {name: (text(choice.settings.get(name)), text(own.get(name))) for name in BEAR_ON_RATE}
     if arm.config["activation"] != choice.cell["activation"]:  # another's rate, which `of` asks for
         del both["source"]

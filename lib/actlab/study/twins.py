@@ -12,10 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from actlab.errors import BadInput
 from actlab.models import SCALES, count_parameters
 from actlab.records import store
+from actlab.records.settings import text
 from actlab.study import timing
 from actlab.study.character_study import CharacterStudy
 from actlab.study.characters import NUDGE, PLAIN, CharacterTrial
@@ -31,6 +33,12 @@ from actlab.trainers.twins import train_together
 Follower = Annotated[
     str, Field(pattern=r"^(own|copied)(-[1-9]\d{0,5})?$", examples=["own", "copied", "own-STEPS", "copied-STEPS"])
 ]
+
+NOT_OF_TWINS = (
+    *("schedule", "warmup", "clip", "average", "device", "dtype", "compiled", "varies", "snapshots"),
+    *("perturbations", "ensembles", "equal_compute", "training_windows"),
+)
+"""Fields of a study of characters that twins, trained at a constant rate on the processor, do not have."""
 
 
 class TwinTrial(CharacterTrial):
@@ -126,6 +134,15 @@ class TwinStudy(CharacterStudy):
     """None: the followers take its place."""
     followers: Axis[Follower] = ("own", "copied")
     """Networks beside the leader: whose slopes they use, and until or from which step."""
+
+    @model_validator(mode="after")
+    def _trains_as_twins_do(self) -> Self:
+        for name in NOT_OF_TWINS:
+            usual = type(self).model_fields[name].default
+            if (given := getattr(self, name)) != usual:
+                told = [text(value) for value in (given, usual)]
+                raise BadInput(f"{name}={told[0]}: kind: twins trains without it, leave it out (or {told[1]})")
+        return self
 
     def arms(self) -> list[Arm[Trial]]:
         """Each seed's leader, then its followers."""
