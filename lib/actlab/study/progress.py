@@ -3,7 +3,7 @@ tensorboard`). Decides nothing."""
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,8 @@ from rich.live import Live
 
 from actlab.errors import BadInput, check_name
 from actlab.records import store
+from actlab.records.settings import differing, named
+from actlab.study.trial import Arm, Trial
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,14 @@ class StudyDisplay:
         if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
             self.told = time.monotonic()
             self.console.print(self.how_far())
+
+
+def names_of(arms: Sequence[Arm[Trial]]) -> dict[Arm[Trial], str]:
+    """``charlm-gelu, learning_rate=0.002``: what each arm of a study is called while it runs, by what tells it from the
+    others."""
+    every = {arm: arm.as_record for arm in arms}
+    differ = differing(every.values())
+    return {arm: ", ".join(filter(None, [arm.name, named(record, differ)])) for arm, record in every.items()}
 
 
 def told(event: Event) -> str:

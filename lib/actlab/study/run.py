@@ -3,20 +3,19 @@ rest is trained."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName, brief
+from actlab.errors import BadInput, brief
 from actlab.records import store
-from actlab.records.settings import differing, named
 from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
+from actlab.study.mistakes import no_file
 from actlab.study.overrides import overridden
-from actlab.study.progress import Ended, Recorded, Started, Training, Watch, unwatched
+from actlab.study.progress import Ended, Recorded, Started, Training, Watch, names_of, unwatched
 from actlab.study.record import check_growth, earlier, finish, record_of, recorded
 from actlab.study.study import Study, read_mapping
 from actlab.study.trial import Arm, Results, Task, Trial, together
@@ -68,7 +67,7 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
     if not path.exists() and path.parent in (Path(), Path("params")):
         found = paths.params_file(path.stem)  # of the project, seen from a folder in it, or of a recorded study
         if not found.exists():
-            _no_file(path)
+            raise no_file(path)
         path = found
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
     kind = study_of(str(values.pop("kind", "repro")), where)
@@ -79,18 +78,6 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
             kind.parse(values, where)
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
     return kind.parse(values, where)
-
-
-def _no_file(path: Path) -> NoReturn:
-    """Says what there is where a study has no params file of its name."""
-    name = path.stem
-    with suppress(paths.NoProject):
-        if store.is_name(name) and any(paths.records_of(name).glob("*.json")):
-            raise BadInput(
-                f"cannot read {path}: {store.where(name)} has records, and no params file of that name; name the file "
-                f"that made them, with --set study={name}"
-            )
-    raise UnknownName("params file", name, paths.params_names())
 
 
 def load(study: Study) -> StudyRecords:
@@ -153,14 +140,6 @@ def run(
         done, found = StudyRecords(records), load(study)
         if done.failed or not found.missing:
             return done if done.failed else found
-
-
-def names_of(arms: Sequence[Arm[Trial]]) -> dict[Arm[Trial], str]:
-    """``charlm-gelu, learning_rate=0.002``: what each arm of a study is called while it runs, by what tells it from the
-    others."""
-    every = {arm: arm.as_record for arm in arms}
-    differ = differing(every.values())
-    return {arm: ", ".join(filter(None, [arm.name, named(record, differ)])) for arm, record in every.items()}
 
 
 def _trained(
