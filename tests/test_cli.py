@@ -291,16 +291,23 @@ def test_tokenize_writes_shards(tmp_path, capsys):
 
 
 def test_compare_writes_a_file_and_nothing_else(committed, tmp_path, capsys):
-    """A link stays a link, to a file with the comparison; a folder or a pipe is refused."""
+    """A link stays a link, to a file with the comparison, which the next one replaces; a folder or a pipe is refused,
+    and so are a file of something else and a place among records, where it would count as one."""
     (link := tmp_path / "link.csv").symlink_to(tmp_path / "target.csv")
     os.mkfifo(pipe := tmp_path / "pipe")
-    assert run("compare", "ablation-novels", "ablation-tuned", "--out", link) == 0
+    for _ in range(2):
+        assert run("compare", "ablation-novels", "ablation-tuned", "--out", link) == 0
     assert link.is_symlink()
     assert "val_loss" in (tmp_path / "target.csv").read_text()
     for place in (pipe, tmp_path):
         assert run("compare", "ablation-novels", "ablation-tuned", "--out", place) == 2
         assert "expected a file to write" in capsys.readouterr().err
     assert pipe.is_fifo()
+    (notes := tmp_path / "notes.txt").write_text("mine")
+    for place in (notes, paths.results() / "ablation-novels" / "more.json"):
+        assert run("compare", "ablation-novels", "ablation-tuned", "--out", place) == 2
+        assert "records are there, or a file that no comparison wrote" in " ".join(capsys.readouterr().err.split())
+    assert notes.read_text() == "mine"
 
 
 def test_init_where_links_or_names_lead_nowhere(tmp_path, capsys):

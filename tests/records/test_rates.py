@@ -5,6 +5,7 @@ import pytest
 
 from actlab import paths
 from actlab.errors import ActlabError
+from actlab.records import store
 from actlab.records.rates import choices, rule_of
 from actlab.statistics.tuning import Rule
 
@@ -50,3 +51,16 @@ def test_a_tuned_record_without_its_rate_is_refused(params):
     params.write_text("tuning: {rates: [0.1], seeds: [42]}")
     with pytest.raises(ActlabError, match="tells no learning_rate, of which its study chooses one"):
         choices("made-up")
+
+
+def test_a_seed_is_read_from_the_name_of_its_trial(params):
+    """Every trial has one; its seed may be missing in a record."""
+    made = grids.record(recipe={"learning_rate": 0.1, "device": "cpu"})
+    made["trials"][0].pop("seed")
+    paths_of = store.folder_of("made-up").glob("*.json")
+    for path in paths_of:
+        path.unlink()
+    grids.save(made)
+    params.write_text("tuning: {rates: [0.1], seeds: [42]}")
+    (choice,) = choices("made-up")
+    assert {seed for _, seed in choice.losses} == {42, 43, 44}

@@ -95,10 +95,13 @@ def compare(
 
     differs, differences = reports.compare(first, second)
     if out:
-        place = paths.located(str(out))  # a link stays a link
+        place, text = paths.located(str(out)), in_csv(differences, index=False)  # a link stays a link
         if place.exists() and not place.is_file():
             raise BadInput(f"--out {out}: expected a file to write, got what is none")
-        write_text(place, in_csv(differences, index=False))
+        head = text.partition("\n")[0].encode()
+        if place.is_relative_to(paths.results()) or (place.exists() and not place.read_bytes().startswith(head)):
+            raise BadInput(f"--out {out}: records are there, or a file that no comparison wrote: choose another name")
+        write_text(place, text)
     if as_json:
         rows = rows_of(differences)
         print_json({"first": first, "second": second, "settings": differs, "differences": rows})

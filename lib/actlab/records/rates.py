@@ -90,6 +90,8 @@ def _choice(records: list[store.Record], rule: Rule) -> Choice:
             raise RecordError(f"{record['arm']} tells no {field}, of which its study chooses one")
         for trial in record["trials"]:
             ended = trial["status"] == "done"
-            losses[float(rate), int(trial["seed"])] = float(trial["final"]["val_loss"]) if ended else math.inf
+            losses[float(rate), int(trial["label"].partition("-")[0])] = (
+                float(trial["final"]["val_loss"]) if ended else math.inf
+            )
     arms = [record["arm"] for record in records]
     return Choice(_cell(records[0]), arms, field, losses, step(losses, rule)[1], settled(records[0]))
