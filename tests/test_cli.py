@@ -316,3 +316,17 @@ def test_init_where_links_or_names_lead_nowhere(tmp_path, capsys):
     for place in ("~nosuchuser/z", loop):
         assert run("init", place) == 2
         assert "leads nowhere" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_enough_is_no_fault_of_a_plug_in(monkeypatch, capsys):
+    """``actlab list models | head -1``: what rich raises where the pipe is closed ends the command in silence."""
+
+    def closed(*_, **__):
+        try:
+            raise BrokenPipeError
+        except BrokenPipeError:
+            raise SystemExit(1)  # noqa: B904  # as rich has it
+
+    monkeypatch.setattr("actlab.cli.results.console.print", closed)
+    assert run("list", "models") == 1
+    assert "plug-in" not in capsys.readouterr().err

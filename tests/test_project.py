@@ -1,6 +1,7 @@
 """A project of a user's own: found from its folders, beside actlab's checkout and without one."""
 
 import shutil
+import textwrap
 
 import pytest
 from history import commit, git
@@ -77,6 +78,16 @@ def test_a_new_project_runs_reports_and_compares(own, capsys):
     assert (own / "README.md").read_text() == "mine"
     assert typed("init") == 2
     assert typed("init", paths.ROOT) == 2
+
+
+@pytest.mark.usefixtures("no_own_parts")
+def test_the_parts_that_its_readme_shows_train(own, capsys):
+    """An activation and an optimizer of one's own, as they are printed there."""
+    part = (own / "README.md").read_text().split("here `my_parts.py`:\n")[1].partition("    actlab check-plugin")[0]
+    (own / "my_parts.py").write_text(textwrap.dedent(part))
+    parts = ("--plugin", "my_parts.py", "-p", "activation=[relu,squareplus]", "-p", "optimizer=signs")
+    assert typed("run", "params/first.yaml", *parts, "--workers", 1, "--max-iters", 2, "--trials", 1) == 0
+    assert "2 of 2 records" in capsys.readouterr().out
 
 
 def test_a_recorded_study_is_read_and_not_added_to(own, capsys):

@@ -148,6 +148,7 @@ def test_contracts_of_an_own_optimizer(lion, tmp_path):
         ("weight_decay=0.0", "other=0.0", r"weight_decay is missing"),
         ("lr=1e-3", "lr", r"has no usual learning rate|SyntaxError"),
         ("loss = closure()", "loss = None", r"cannot train a layer|must call the closure"),
+        ("with torch.enable_grad():", "if True:", r"cannot train a layer.* call the closure under torch.enable_grad"),
         ("        return loss", "        return None", r"must call the closure.* and return its loss"),
         (
             "return loss",

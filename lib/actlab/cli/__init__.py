@@ -29,6 +29,8 @@ class Commands(TyperGroup):
         except (ActlabError, OSError, KeyboardInterrupt):
             raise
         except BaseException as error:
+            if isinstance(error.__context__, BrokenPipeError):  # `| head` has read enough
+                raise
             guard = sys.modules.get("actlab.plugins.guard")  # most commands load none
             if guard and (fault := guard.blamed(error)):
                 raise BadInput(fault) from error

@@ -186,7 +186,8 @@ def _try_optimizer(row: Optimizer, what: str) -> None:
         check_complete(optimizer, model)
         told = [step(optimizer, loss) for _ in range(3)]
     except Exception as error:
-        raise BadInput(f"{what} cannot train a layer: {type(error).__name__}: {error}") from None
+        hint = "; call the closure under torch.enable_grad()" if "require grad" in str(error) else ""
+        raise BadInput(f"{what} cannot train a layer: {type(error).__name__}: {error}{hint}") from None
     if len(calls) < len(told) or any(value is None for value in told):
         raise BadInput(
             f"{what}: step(closure) must call the closure, which computes the gradients, and return its loss"
