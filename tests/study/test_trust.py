@@ -135,7 +135,7 @@ class Leaves(torch.nn.Module):
 def test_a_metric_that_fails_on_real_predictions_stops_before_training(toy, tmp_path, no_own_parts):
     (own := tmp_path / "own.py").write_text(PARTS)
     study = toy.replace(activation="relu", plugins=str(own))
-    with pytest.raises(BadInput, match="the metric 'picky' fails on predictions of charlm: RuntimeError: expected 64"):
+    with pytest.raises(BadInput, match="on predictions of charlm the metric 'picky' raises RuntimeError: expected 64"):
         run(study)
     assert [*(paths.cache() / "trials").glob("*")] == []
 

@@ -681,14 +681,19 @@ KINDS: TypeAdapter[AnyRecord] = TypeAdapter(
 )
 
 
-def check_record(record: dict[str, Any]) -> None:
-    """``RecordError`` with the place, what was expected and what was found, where a record has not the shape of its
-    kind."""
-    where = _named(record)
+def check_shape(record: dict[str, Any]) -> None:
+    """``RecordError`` where an entry of a record is not as its kind asks."""
     try:
         KINDS.validate_python(record)
     except ValidationError as error:
-        raise RecordError(_fault(error, where)) from None
+        raise RecordError(_fault(error, _named(record))) from None
+
+
+def check_record(record: dict[str, Any]) -> None:
+    """``RecordError`` with the place, what was expected and what was found, where a record has not the shape of its
+    kind, or says two things."""
+    check_shape(record)
+    where = _named(record)
     if "trials" in record:
         _check_trials(record, where)
         if told := record["provenance"].get("tuning"):

@@ -240,7 +240,7 @@ def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> li
                     f"planned: expected how many, or each as its {wide} names (*group, level), got {brief(cell)}"
                 )
         return [cell_from(cell) for cell in cells]
-    check_number("how many comparisons are planned", planned or 0)
+    check_number("the number of comparisons that are planned", planned or 0)
     cells = list(every)
     groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)
     return [(*group, level) for group in groups for level in levels if level != reference]
@@ -251,7 +251,8 @@ def decided(
 ) -> pd.DataFrame:
     """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
     margin (``contrasts``)."""
-    check_name("correction", correction, ("holm", None))
+    if not (correction is None or (isinstance(correction, str) and correction == "holm")):
+        raise BadInput(f"expected 'holm' or None as the correction, got {brief(correction)}")
     for name in family:
         check_name("column of the family", name, table.columns)
     if margin is not None:

@@ -175,7 +175,7 @@ def arms_of(
     """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss), of tidy
     tables."""
     if highest is not None:
-        check_number("a loss above which arms are excluded", highest)
+        check_number("a loss above which arms are excluded", highest, finite=False)
     curves = curves.assign(trial=curves["trial"].map(run_of))
     pairs = pairs.assign(**{side: pairs[side].map(run_of) for side in ("first", "second")})
     labels = pd.Index(curves["trial"].unique()).sort_values()

@@ -83,14 +83,15 @@ def _doubles(column: pd.Series) -> Any:
     return column.to_numpy(dtype=np.float64, na_value=math.nan)
 
 
-def check_number(what: str, value: object, above: float = -math.inf) -> None:
-    """``BadInput`` where it is no finite number above another."""
+def check_number(what: str, value: object, above: float = -math.inf, finite: bool = True) -> None:
+    """``BadInput`` where it is no number above another, or infinite (unless not ``finite``)."""
     try:
-        fits = isinstance(value, int | float | np.integer | np.floating) and above < float(value) < math.inf
+        fits = isinstance(value, int | float | np.integer | np.floating) and above < float(value)
+        fits = fits and not (finite and value == math.inf)
     except OverflowError:  # of hundreds of digits
         fits = False
     if not fits:
-        raise BadInput(f"expected {what}: a finite number, got {brief(value)}")
+        raise BadInput(f"expected {what}, got {brief(value)}")
 
 
 def names_of(columns: Columns) -> list[str]:
