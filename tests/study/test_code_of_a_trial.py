@@ -69,7 +69,7 @@ def test_a_name_becomes_an_object_after_ten_stops(toy, tmp_path):
         return task.fresh()
 
     assert {code.co_name for code in executed(built, "smelu_05")} == {
-        *("__call__", "ours", "__contains__", "as_list", "replace"),
+        *("check", "ours", "__contains__", "as_list", "replace"),
         *("defects_of", "parts_of", "part", "find_part", "find"),
     }
 

@@ -15,7 +15,6 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.plugins import find_part
 from actlab.records import store
 from actlab.records.find import find
-from actlab.records.schema import check_shape
 from actlab.study import provenance
 from actlab.study.cache import place_of, run_task, tensors_of
 from actlab.study.kinds import check_trains, load
@@ -155,7 +154,6 @@ def load_model(record: Path | str | store.Record, seed: int | str | None = None,
         RecordError: trained again here it has, or would have, other weights than recorded.
     """
     content = record if isinstance(record, dict) else store.load(find(record))
-    check_shape(content)
     model, note = kept_model(trial_of(content, seed), anyway)
     if note:
         logging.getLogger("actlab").warning("%s", note)
