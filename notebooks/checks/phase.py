@@ -1,16 +1,16 @@
-"""Numbers of notebooks/phase.ipynb. Where the rest of convlm is recorded, the page's text is to be written again."""
+"""Numbers of notebooks/phase.ipynb."""
 
 import pandas as pd
 
 from actlab.book.checks import agrees, holds
 
 BOTH = ["charlm", "nanotransformer"]
+"""The architectures whose smooth networks jump."""
 
 
 def check_what_is_recorded(level: pd.DataFrame, pairs: pd.DataFrame, again: pd.Series, whole: pd.Index) -> None:
-    """Three seeds everywhere; convlm in part."""
-    agrees([*whole], BOTH, "architectures of which all is recorded")
-    agrees([*level.loc[0].loc["convlm"].index], ["relu", "gelu"], "of convlm")
+    """Three seeds everywhere."""
+    agrees(sorted(whole), ["charlm", "convlm", "nanotransformer"], "architectures of which all is recorded")
     arms = pairs.groupby(["warm-up", "model", "activation", "learning_rate"])["seed"].nunique()
     agrees(set(arms), {3}, "three seeds")
     agrees((len(again), again.max()), (36, 0.0), "unchanged repetitions on a GPU, and their largest difference")
@@ -36,11 +36,11 @@ def check_the_jumps(jumps: pd.DataFrame) -> None:
     agrees(10 ** smooth[BOTH].min(), 200, "a factor of", digits=-1)
     agrees(10 ** smooth[BOTH].max(), 4500, "to a factor of", digits=-2)
     relu = dry.xs("relu", level="activation")["jump"]
-    agrees(relu[BOTH], [0.7, 0.4], "ReLU's", digits=1)
+    agrees(relu[[*BOTH, "convlm"]], [0.7, 0.4, 0.2], "ReLU's", digits=1)
     agrees(10 ** relu.max(), 5, "ReLU's as a factor", digits=0)
     agrees(smooth["charlm"], [3.52, 3.63, 3.01], "GELU, SwiGLU, SmeLU 0.3 in charlm", digits=2)
     agrees(smooth["nanotransformer"], [3.65, 3.16, 2.30], "the same in nanotransformer", digits=2)
-    agrees(smooth["convlm"], [1.3], "GELU in convlm", digits=1)
+    agrees(smooth["convlm"], [1.3, 1.6, 1.7], "the same in convlm", digits=1)
 
 
 def check_slopes_and_warm_up(slopes: pd.Series, after: pd.DataFrame, moved: pd.Series) -> None:
@@ -59,7 +59,8 @@ def check_the_cost(cost: pd.DataFrame, found: pd.DataFrame, jumps: pd.DataFrame,
     """Losses, in nats."""
     smooth = cost.drop("relu", level="activation")
     free = smooth["cost"] == 0
-    agrees(free.groupby("warm-up").agg(["sum", "size"]).to_numpy().tolist(), [[6, 7], [3, 7]], "lowest loss quiet")
+    agrees(free.groupby("warm-up").agg(["sum", "size"]).to_numpy().tolist(), [[8, 9], [5, 9]], "lowest loss quiet")
+    holds(free.loc[50].loc["convlm"].all(), "in convlm in all with a warm-up")
     holds(cost.xs("relu", level="activation")["quiet up to"].isna().all(), "ReLU is never quiet")
     agrees(smooth.loc[(0, "nanotransformer", "smelu_0.3"), "cost"], 0.060, "the seventh", digits=3)
     agrees(smooth.loc[(50, "charlm", "smelu_0.3"), "cost"], 0.021, "SmeLU 0.3 in charlm", digits=3)
@@ -78,12 +79,12 @@ def check_the_cost(cost: pd.DataFrame, found: pd.DataFrame, jumps: pd.DataFrame,
     arm = ["warm-up", "model", "activation"]
     at = found.set_index([*arm, "learning_rate"])["max"]
     worst = 10 ** at.loc[[(*key, rate) for key, rate in smooth["quiet up to"].items()]]
-    agrees((worst > quiet).sum(), 5, "series in which a seed exceeds it at the largest quiet rate")
+    agrees((worst > quiet).sum(), 7, "series in which a seed exceeds it at the largest quiet rate")
     agrees(worst.max() / quiet, 16, "by a factor of", digits=0)
     every = at.loc[[(*key, rate) for key, rate in smooth["at"].items()]]
-    agrees((10**every < quiet).sum(), 7, "lowest loss where every seed is quiet")
+    agrees((10**every < quiet).sum(), 10, "lowest loss where every seed is quiet")
 
 
 def check_the_verdicts(plan: pd.DataFrame) -> None:
     """By the rules of the plan."""
-    agrees([*plan["outcome"]], ["held", "undecided", "undecided"], "outcomes")
+    agrees([*plan["outcome"]], ["failed", "undecided", "undecided"], "outcomes")
