@@ -96,11 +96,26 @@ def check_jitter(steps_back: pd.DataFrame, taken: pd.DataFrame, learned: pd.Seri
     agrees(100 * taken[0.97].agg(["min", "max"]), [77, 84], "over 33 steps", digits=0)
 
 
+def check_own_rates(own_rates: pd.DataFrame, own_tests: dict[str, pd.DataFrame]) -> None:
+    """Each remedy at the rate that suits it."""
+    for model, rate in (("convlm", 0.004), ("nanotransformer", 0.002)):
+        agrees(set(own_rates.loc[model, "rate"]), {rate}, f"the best rate in {model}")
+    found = {name: 100 * table["estimate"].astype(float) for name, table in own_tests.items()}
+    agrees(found["averaged - single"], [-5.9, -9.9], "averaging", digits=1)
+    agrees(found["falling - averaged"], [1.4, 2.7], "a falling rate against averaging", digits=1)
+    agrees(found["half-length - averaged"], [0.4, 4.5], "two networks against averaging", digits=1)
+    loss = own_rates["loss"]
+    holds((loss["averaged"] < loss["single"]).all(), "the loss falls")
+    behind = loss.loc["nanotransformer", "averaged"] - loss.loc["nanotransformer", "falling"]
+    agrees(behind, 0.017, "the falling rate's loss is lower in nanotransformer", digits=3)
+
+
 def check_the_plan(
     plan: pd.DataFrame, gain: pd.Series, more: pd.DataFrame, against: pd.DataFrame, added: pd.DataFrame, best: float
 ) -> None:
-    """Six predictions."""
+    """Nine predictions."""
     words = ["held", "undecided", "undecided", "held", "failed", "held"]
+    words += ["held", "failed", "undecided"]  # each remedy at its own rate
     agrees(plan["outcome"].tolist(), words, "outcomes")
     agrees(100 * gain["estimate"], 1.2, "more than an ensemble of two, points", digits=1)
     one = more.loc[""]
