@@ -83,3 +83,22 @@ def check_other_optimizers(other: pd.DataFrame) -> None:
 def check_the_verdicts(verdicts: pd.Series) -> None:
     """By the rules of the plan."""
     agrees([*verdicts], ["undecided", "held", "held"], "what the rules say")
+
+
+def check_when(timed: pd.DataFrame) -> None:
+    """Copied for a part of the steps, in percent."""
+    when = 100 * timed["convlm"]
+    agrees(when["copied"], 0.00005, "copied from the start", digits=5)
+    agrees(when["own-10"], 0.017, "copied from step 10 on", digits=3)
+    agrees(when["own-50"], 0.27, "copied from step 50 on", digits=2)
+    agrees(when[["own-150", "own"]], [1.6, 8.7], "copied from step 150 on, and never", digits=1)
+    agrees(when[["copied-10", "copied-50"]], [8.5, 8.2], "copied until step 10 and 50", digits=1)
+    agrees([*timed.columns], ["convlm"], "what is recorded")
+
+
+def check_the_tangent(straight: pd.DataFrame, more: pd.DataFrame) -> None:
+    """Curvature, and the verdicts of both plans."""
+    times = straight["times"].loc["nanotransformer", "gelu"]
+    agrees([times.min(), times.max()], [0.56, 1.21], "times smaller with the tangent", digits=2)
+    agrees(len(times), 3, "seeds")
+    agrees([*more["outcome"]], ["undecided", "failed"], "outcomes")
