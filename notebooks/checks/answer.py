@@ -68,7 +68,7 @@ def check_elsewhere(elsewhere: dict[str, pd.DataFrame]) -> None:
     )
 
 
-def check_the_rate(rates: pd.DataFrame, tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+def check_the_rate(rates: pd.DataFrame, tables: list[pd.DataFrame]) -> None:
     """A doubled rate against another activation, in points."""
     found = 100 * rates["estimate"].unstack("what")
     agrees(found.loc[("arms", "mean"), ["slope", "spread"]], [3.2, 1.2], "on average", digits=1)
