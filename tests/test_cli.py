@@ -247,15 +247,20 @@ def test_compare_says_which_minus_which(committed, capsys):
     assert "lower is better" in said
 
 
-def test_compare_says_why_pairs_are_not_compared(params, capsys):
-    """Without shared seeds; an accuracy's interval ends at 0 and 100%."""
-    for study, seed in (("one", 42), ("two", 50)):
-        sets = ("--set", f"study={study}", "--set", f"seed={seed}", "--set", "trials=2")
+@pytest.mark.parametrize(
+    ("seed", "has", "losses"),
+    [(50, "50, 51, and 0", "over all (unpaired)"), (42, "42, 43, and 2", "over those in common")],
+)
+def test_compare_says_why_pairs_are_not_compared(seed, has, losses, params, capsys):
+    """With fewer than three shared seeds; an accuracy's interval ends at 0 and 100%."""
+    for study, begins in (("one", 42), ("two", seed)):
+        sets = ("--set", f"study={study}", "--set", f"seed={begins}", "--set", "trials=2")
         assert run("run", params, "--workers", 1, "--activation", "gelu", *sets) == 0
     capsys.readouterr()
     assert run("compare", "one", "two") == 0
-    said = "too few: one has the seeds 42, 43, two 50, 51, and 0 of them in common: the disagreement between seeds is"
-    assert said in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"too few: one has the seeds 42, 43, two {has} of them in common: the disagreement between seeds is" in said
+    assert f"losses {losses}" in said
     estimates = report.load("one").estimates
     shares = estimates[estimates["metric"] == "val_accuracy"]
     assert shares["low"].min() >= 0

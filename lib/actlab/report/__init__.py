@@ -101,7 +101,8 @@ def _too_few(one: Report, two: Report) -> list[str]:
     if len(shared) >= FEWEST or one.pairs.empty or two.pairs.empty:
         return []
     has, had = (", ".join(map(str, every)) for every in seeds)
+    losses = "losses over all (unpaired)" if len(shared) < 2 else "losses over those in common"
     return [
         f"too few: {one.study} has the seeds {has}, {two.study} {had}, and {len(shared)} of them in common: the "
-        f"disagreement between seeds is compared over {FEWEST} or more that both have, losses over all (unpaired)"
+        f"disagreement between seeds is compared over {FEWEST} or more that both have, {losses}"
     ]
