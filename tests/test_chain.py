@@ -86,7 +86,7 @@ def test_from_params_to_page(root):
     command(root, *BUILD)
     mine = next(r for r in records.values() if r["kind"] == "trials" and r["activation"] == "swiglu")
     shown = page(root)
-    numbers = [f" {mine[name]:.4f} " for name in ("avg_total_variation", "avg_val_loss")]
+    numbers = [f" {100 * mine['avg_total_variation']:.4f} ", f" {mine['avg_val_loss']:.4f} "]  # in points, and nats
     assert [number for number in numbers if number not in shown] == []
     icons_are_drawn(root / "book" / "_build" / "html")
     next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()

@@ -40,12 +40,12 @@ def _jupyter_book(root: Path, workers: int) -> None:
         start_new_session=True,
         stdin=subprocess.PIPE,  # which closes when this process ends, however that comes about
     )
-    try:
-        failed = process.wait()
-    except BaseException:  # an interruption: what it started ends with it
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        raise
+    with process:
+        try:
+            failed = process.wait()
+        except BaseException:  # an interruption: what it started ends with it
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     if failed:
         raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are gone")
 
