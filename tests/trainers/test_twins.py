@@ -1,6 +1,9 @@
 """Networks in lockstep: the leader is an ordinary run, and a follower differs from it by the bit and by whose slopes it
 uses."""
 
+import math
+from dataclasses import replace
+
 import pytest
 import tiny
 import torch
@@ -9,7 +12,7 @@ from torch.nn import functional as F
 
 from actlab.errors import BadInput
 from actlab.trainers.determinism import perturb, weights_sha256
-from actlab.trainers.twins import Follow, Inputs, Lead, copies, train_together
+from actlab.trainers.twins import RESCALED_TO, Follow, Inputs, Lead, copies, distance, rescale, train_together
 
 
 def together(names, activation="relu", moved=True, model="nanotransformer"):
@@ -63,10 +66,48 @@ def test_under_gelu_copying_is_the_tangent():
 
 def test_when_a_follower_copies():
     """A number is the step up to which the name holds, counted from 0."""
-    steps = {name: [copies(name, step) for step in (0, 2, 3, 9)] for name in ("own", "copied", "own-3", "copied-3")}
-    assert steps["own"] == [False] * 4
+    names = ("own", "copied", "own-3", "copied-3", "rescaled")
+    steps = {name: [copies(name, step) for step in (0, 2, 3, 9)] for name in names}
+    assert steps["own"] == steps["rescaled"] == [False] * 4
     assert steps["copied"] == [True] * 4
     assert steps["own-3"] == [False, False, True, True]
     assert steps["copied-3"] == [True, True, False, False]
-    with pytest.raises(BadInput, match="own, copied, own-STEPS or copied-STEPS, not 'twin'"):
+    with pytest.raises(BadInput, match=r"own-STEPS, copied-STEPS or rescaled, not 'twin'"):
         copies("twin", 0)
+
+
+def test_rescaling_moves_a_follower_on_its_line_to_the_leader():
+    """Weights and the optimizer's averages alike, nearer or further away; the leader stays."""
+    leader, follower = (tiny.model("charlm", "gelu").double() for _ in range(2))
+    perturb(follower)
+    optimizers = tuple(torch.optim.AdamW(net.parameters(), 0.01) for net in (leader, follower))
+    for net, optimizer in zip((leader, follower), optimizers, strict=True):
+        net(tiny.text()[:8].long()[None]).square().mean().backward()
+        optimizer.step()
+    own = [[each.detach().clone() for each in net.parameters()] for net in (leader, follower)]
+    moment = [
+        [optimizer.state[w]["exp_avg"].clone() for w in optimizer.param_groups[0]["params"]] for optimizer in optimizers
+    ]
+    rescale((leader, follower), optimizers, 0.25)
+    found = [w.detach() for w in follower.parameters()]
+    torch.testing.assert_close(found, [a + (b - a) / 4 for a, b in zip(*own, strict=True)], rtol=0, atol=1e-15)
+    found = [optimizers[1].state[w]["exp_avg"] for w in follower.parameters()]
+    torch.testing.assert_close(found, [a + (b - a) / 4 for a, b in zip(*moment, strict=True)], rtol=0, atol=1e-15)
+    assert distance([w.detach() for w in leader.parameters()], own[0]) == 0
+
+
+def test_rescaling_does_not_change_how_fast_a_small_difference_grows():
+    """A smooth network is linear in a difference so small: the growths of single stretches multiply to that of all."""
+    nets = [tiny.model("charlm", "gelu") for _ in range(3)]
+    for net in nets[1:]:
+        perturb(net)
+    for net in nets:
+        net.double()  # one bit of float32
+    recipe = replace(tiny.RECIPE, iterations=31)
+    rows = list(train_together(nets[0], {"own": nets[1], "rescaled": nets[2]}, tiny.text(), 8, recipe, "adamw", 42))
+    away = {
+        name: {row["iteration"]: row["weight_distance"] for row in rows if row["change"] == name}
+        for name in ("own", "rescaled")
+    }
+    growth = math.prod(away["rescaled"][step] / RESCALED_TO for step in (10, 20, 30))
+    assert growth == pytest.approx(away["own"][30] / away["own"][0], rel=1e-3)

@@ -1,7 +1,7 @@
 """Twins: for each seed a leader and followers that start one bit away, trained in lockstep (``trainers.twins``).
 
 A follower is a change of its leader, named by whose slopes it uses: ``own``, ``copied``, ``copied-50`` (in its first 50
-steps), ``own-50``.
+steps), ``own-50``. One that is ``rescaled`` uses its own, and is put back close to the leader every ten steps.
 """
 
 import math
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
+import torch
 from pydantic import Field, model_validator
 
 from actlab.errors import BadInput
@@ -28,14 +29,18 @@ from actlab.study.trial import Arm, Measures, Outcome, Report, Results, Task, Tr
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.twins import train_together
+from actlab.trainers.twins import RESCALED, train_together
 
 Follower = Annotated[
-    str, Field(pattern=r"^(own|copied)(-[1-9]\d{0,5})?$", examples=["own", "copied", "own-STEPS", "copied-STEPS"])
+    str,
+    Field(
+        pattern=r"^((own|copied)(-[1-9]\d{0,5})?|rescaled)$",
+        examples=["own", "copied", "own-STEPS", "copied-STEPS", "rescaled"],
+    ),
 ]
 
 NOT_OF_TWINS = (
-    *("schedule", "warmup", "clip", "average", "device", "dtype", "compiled", "varies", "snapshots"),
+    *("schedule", "warmup", "clip", "average", "device", "compiled", "varies", "snapshots"),
     *("perturbations", "ensembles", "equal_compute", "training_windows"),
 )
 """Fields of a study of characters that twins, trained at a constant rate on the processor, do not have."""
@@ -50,6 +55,8 @@ class TwinTrial(CharacterTrial):
     """What steps; adamw-eps: AdamW with epsilon 1e-4, so that tiny gradients make tiny steps."""
     betas: None = None
     """None: twins train with the optimizer's usual ones."""
+    dtype: Literal["float32", "float64"] = "float32"
+    """Of weights, forward and backward pass; evaluations stay in float32."""
 
     @property
     def recipe(self) -> Recipe:
@@ -79,13 +86,15 @@ class TwinTrial(CharacterTrial):
         nudged = leader.with_change(leader.seed, NUDGE)
         followers = {trial.change: nudged.fresh() for trial in task.trials if trial.change}
         nets = {PLAIN: leader.fresh(), **followers}
+        for net in nets.values():
+            net.to(getattr(torch, leader.dtype))
         started, since = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
         block = SCALES[leader.scale].block_size
         rows = list(train_together(nets[PLAIN], followers, text, block, recipe, recipe.optimizer, leader.seed, report))
         spent = {"training": (time.perf_counter() - since) / len(nets), "evaluation": 0.0}
         outcomes = []
         for trial in task.trials:
-            net = nets[trial.change]
+            net = nets[trial.change].float()
             final = {"iteration": recipe.iterations, **evaluate(net, validation, recipe)}
             results = {
                 "label": trial.label,
@@ -133,7 +142,8 @@ class TwinStudy(CharacterStudy):
     noise_floor: Literal[False] = False
     """None: the followers take its place."""
     followers: Axis[Follower] = ("own", "copied")
-    """Networks beside the leader: whose slopes they use, and until or from which step."""
+    """Networks beside the leader: whose slopes they use, and until or from which step; rescaled: their own, put back
+    close to the leader every ten steps."""
 
     @model_validator(mode="after")
     def _trains_as_twins_do(self) -> Self:
@@ -142,6 +152,10 @@ class TwinStudy(CharacterStudy):
             if (given := getattr(self, name)) != usual:
                 told = [text(value) for value in (given, usual)]
                 raise BadInput(f"{name}={told[0]}: kind: twins trains without it, leave it out (or {told[1]})")
+        if RESCALED in self.followers and self.levels("dtype") != ("float64",):
+            raise BadInput(
+                "followers: rescaled differs from its leader by less than float32 holds; give dtype: float64"
+            )
         return self
 
     def arms(self) -> list[Arm[Trial]]:

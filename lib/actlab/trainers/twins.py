@@ -4,6 +4,9 @@ follower may use the leader's slopes in place of its own: under ReLU, the leader
 A follower that copies puts f(a) + f'(a)(b - a) for f(b), with a the leader's input at that place. Under ReLU this is
 b where a > 0 and 0 elsewhere: the leader's 0/1 mask, forward and backward. Under a smooth f it is the tangent, so what
 bends between a and b is taken away.
+
+Or a follower is ``rescaled``: every ten steps it is put back on its line to the leader, at the distance at which it
+began. How fast it leaves again is the largest Lyapunov exponent of training (Benettin et al. 1980).
 """
 
 import math
@@ -36,15 +39,41 @@ OPTIMIZERS: Mapping[str, Callable[[nn.Module, Recipe], Optimizer]] = {
 }
 """Name -> of a network. ``adamw-eps`` has 1e-4 where AdamW has 1e-8, so that tiny gradients make tiny steps."""
 
+RESCALED = "rescaled"
+"""The follower that is put back to ``RESCALED_TO`` after the first step and after every ``RESCALED_EVERY``-th from
+there: its ``weight_distance`` just before, over ``RESCALED_TO``, is the growth over these steps."""
+RESCALED_EVERY = 10
+RESCALED_TO = 1e-8
+"""L2 distance of all weights: what one bit of one weight is in float32. In float64 rounding adds a millionth of it."""
+
+
+def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Optimizer], share: float) -> None:
+    """Put a follower at this share of its way from the leader, in weights and in the optimizer's state.
+
+    Args:
+        nets, optimizers: the leader's, the follower's; the follower's are changed in place.
+        share: above 0; above 1 it moves away.
+    """
+    for one, other in zip(*(net.parameters() for net in nets), strict=True):
+        other.data.copy_(torch.lerp(one.data, other.data, share))
+        states = [optimizer.state[weight] for optimizer, weight in zip(optimizers, (one, other), strict=True)]
+        for name, value in states[1].items():
+            if name != "step":
+                value.copy_(torch.lerp(states[0][name], value, share))
+                if name == "exp_avg_sq":
+                    value.clamp_(min=0)  # a mean of squares, also where it is put further away
+
 
 def copies(change: str, iteration: int) -> bool:
     """Whether a follower uses the leader's slopes at a step (from 0).
 
-    ``own``: never; ``copied``: always; ``copied-50``: in the first 50 steps; ``own-50``: from step 50 on.
+    ``own``, ``rescaled``: never; ``copied``: always; ``copied-50``: in the first 50 steps; ``own-50``: from step 50 on.
     """
+    if change == RESCALED:
+        return False
     mode, _, until = change.partition("-")
     if mode not in ("own", "copied") or (until and not until.isdigit()):
-        raise BadInput(f"a follower is called own, copied, own-STEPS or copied-STEPS, not {change!r}")
+        raise BadInput(f"a follower is called own, copied, own-STEPS, copied-STEPS or rescaled, not {change!r}")
     copied_at_first = mode == "copied"
     return copied_at_first if not until or iteration < int(until) else not copied_at_first
 
@@ -177,6 +206,7 @@ def train_together(
             if not measured:
                 continue
             for name in followers:
+                away = distance([w.detach() for w in weights[name]], [w.detach() for w in weights[""]])
                 apart = sum(int(hook.apart) for hook in hooks[name])
                 inputs = sum(int(hook.inputs) for hook in hooks[name])
                 yield {
@@ -184,5 +214,7 @@ def train_together(
                     "change": name,
                     "sides_apart": apart / inputs,
                     "gradient_distance": gradients[name],
-                    "weight_distance": distance([w.detach() for w in weights[name]], [w.detach() for w in weights[""]]),
+                    "weight_distance": away,
                 }
+                if name == RESCALED and iteration % RESCALED_EVERY == 0 and away:
+                    rescale((leader, nets[name]), (optimizers[""], optimizers[name]), RESCALED_TO / away)
