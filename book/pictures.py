@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import findings
 import numpy as np
+import pandas as pd
 from findings import RUNGS, SIDES, TV, corner, corners, ladder, losses
 from matplotlib.figure import Figure
 
@@ -19,6 +20,7 @@ TITLES = {
     "corner": "A rounder corner shrinks one bit's effect, up to 0.3",
     "ladder": "One bit sets activations apart, a new seed does not",
     "losses": "At constant rates SwiGLU leads in transformers",
+    "predictions": "31 of 67 predictions held",
 }
 ACTIVATIONS = {"gelu": "GELU", "swish": "Swish", "swiglu": "SwiGLU", "smelu_05": "SmeLU-0.5", "smelu_1": "SmeLU-1"}
 REMEDIES = {
@@ -48,8 +50,38 @@ def agreement() -> Figure:
     return keep(figure, drawn)
 
 
+OUTCOMES = {"held": "#0072B2", "failed": "#D55E00", "undecided": "#BDBDBD"}
+
+
+def predicted() -> pd.DataFrame:
+    """The list of all predictions on the evidence page: a row a prediction, columns about, plan, predicted, outcome."""
+    text = (paths.ROOT / "book/evidence.md").read_text(encoding="utf-8")
+    lines = text.partition("| about | plan |")[2].partition("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")][:4] for line in lines]
+    return pd.DataFrame(rows, columns=["about", "plan", "predicted", "outcome"])
+
+
+def predictions() -> Figure:
+    """A square a prediction, a row a subject: what held, what failed, what could not be told."""
+    counts = pd.crosstab(predicted()["about"], predicted()["outcome"])[[*OUTCOMES]]
+    with styled():
+        figure, (axes,) = canvas(1, 1, 7.5, 2.4)
+        for row, about in enumerate(predicted()["about"].unique()):
+            outcomes = [name for name in OUTCOMES for _ in range(counts.loc[about, name])]
+            colours = [OUTCOMES[name] for name in outcomes]
+            axes.scatter(range(1, len(outcomes) + 1), [row] * len(outcomes), s=110, marker="s", color=colours)
+        for name, colour in OUTCOMES.items():
+            axes.scatter([], [], s=85, marker="s", color=colour, label=f"{counts[name].sum()} {name}")
+        axes.set_yticks(range(len(counts)), predicted()["about"].unique())
+        axes.set_ylim(len(counts) - 0.4, -0.6)
+        axes.set_xlabel("predictions")
+        axes.grid(visible=False)
+        axes.legend(loc="upper right", fontsize=10)
+    return keep(figure, counts.reset_index().to_dict("records"))
+
+
 def figures() -> dict[str, Figure]:
-    """Name -> figure of both pages."""
+    """Name -> figure of README, front page and the page of evidence."""
     near = corner()
     with styled():
         figure, (axes,) = canvas(1, 1, 4.3, 3.0)
@@ -88,6 +120,7 @@ def figures() -> dict[str, Figure]:
         "agreement": agreement(),
         "corner": keep(figure, near.reset_index().to_dict("records")),
         "ladder": keep(steps, rungs.reset_index().to_dict("records")),
+        "predictions": predictions(),
         "losses": plots.heat(losses()[0], "nats behind the best", losses()[1]),
     }
     axes, colours = found["losses"].axes
@@ -95,7 +128,7 @@ def figures() -> dict[str, Figure]:
     axes.tick_params("x", rotation=45)
     axes.set_xlabel("nats behind the best")
     for name, figure in found.items():  # side by side
-        figure.set_size_inches(7.5 if name == "agreement" else 4.3, 3.0)
+        figure.set_size_inches(7.5 if name in ("agreement", "predictions") else 4.3, 3.0)
         figure.suptitle(TITLES[name], x=0.01, ha="left", fontsize=10)
     return found
 

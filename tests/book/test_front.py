@@ -2,7 +2,9 @@
 
 import re
 
+import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 
 import actlab
@@ -36,9 +38,45 @@ def test_the_evidence_page_shows_the_numbers_of_the_records(committed):
 def test_a_changed_number_of_a_page_is_told(committed, monkeypatch):
     """With the line as it stands and as the records have it."""
     found = findings()
-    monkeypatch.setattr(found, "written", lambda _: EVIDENCE.read_text(encoding="utf-8").replace("How", "Why", 1))
-    with pytest.raises(NotHeld, match=r"evidence.md says '# How sure each finding is', the records say"):
+    monkeypatch.setattr(found, "written", lambda _: EVIDENCE.read_text(encoding="utf-8").replace("Of", "In", 1))
+    with pytest.raises(NotHeld, match=r"evidence.md says '# Of 67 predictions .*', the records say"):
         found.check()
+
+
+def test_the_predictions_are_counted_as_they_are_listed():
+    """Title, answer and table of the evidence page, of its own list."""
+    listed, text = of_the_book("pictures").predicted(), EVIDENCE.read_text(encoding="utf-8")
+    counts = pd.crosstab(listed["about"], listed["outcome"], margins=True)[["held", "failed", "undecided", "All"]]
+    assert counts.loc["All"].tolist() == [31, 19, 17, 67]
+    table = re.findall(r"^\| .*? \| \**(\d+)\** \| \**(\d+)\** \| \**(\d+)\** \|$", text, re.MULTILINE)
+    order = [*listed["about"].unique(), "All"]
+    assert [[int(number) for number in row] for row in table] == counts.loc[order].drop(columns="All").values.tolist()
+    bold = listed["predicted"].str.contains(r"(?i)a thousand times|a hundred times less|a hundredth")
+    assert listed["outcome"][bold].value_counts().to_dict() == {"failed": 4, "undecided": 2, "held": 1}
+    for fact in (
+        "Of 67 such predictions 31 held, 19 failed, and for 17",
+        "seven predictions asked for a factor of a hun",
+    ):
+        assert fact in text
+
+
+ROW = re.compile(r"<th>([\w-]+)</th>\s*<td>[^<]*</td>\s*<td>(held|failed|undecided)</td>")
+"""Of a page's table of predictions: plan and outcome."""
+
+
+@pytest.mark.slow
+def test_the_listed_predictions_have_the_outcomes_of_their_pages():
+    """Of the plans that a built page judges in a table of its own."""
+    listed, judged = of_the_book("pictures").predicted(), []
+    for page in ("answer", "corner", "one-bit", "phase", "remedies", "same"):
+        path = paths.ROOT / "book" / "studies" / f"{page}.ipynb"
+        if not path.exists():
+            pytest.skip("the book is not built: make book")
+        outputs = [out for cell in nbformat.read(path, 4).cells for out in cell.get("outputs", [])]
+        judged += [row for out in outputs for row in ROW.findall(out.get("data", {}).get("text/html", ""))]
+    there = {plan: sorted(outcome for name, outcome in judged if name == plan) for plan, _ in judged}
+    rows = listed.assign(plan=listed["plan"].str.strip("`")).groupby("plan")["outcome"].apply(sorted)
+    assert rows[[*there]].to_dict() == there
 
 
 @pytest.mark.slow
