@@ -1,5 +1,6 @@
 """Numbers of notebooks/repro.ipynb: the study of the page, and the larger networks of the page above it."""
 
+import numpy as np
 import pandas as pd
 
 import actlab
@@ -32,6 +33,24 @@ def check_counts() -> None:
     agrees(both, [12, 12], "a lower total variation and a higher loss")
 
 
+def check_the_results(study: str, results: pd.DataFrame) -> None:
+    """Directions, in the table of the page."""
+    if study == "repro-lite":
+        found = results.groupby("of")[["higher", "lower"]].sum()
+        agrees(found.loc["loss"].tolist(), [16, 5], "losses significantly higher and lower")
+        agrees(found.loc["two seeds"].tolist(), [2, 2], "two seeds that agree significantly less and more")
+        agrees(int(results.loc["two seeds", "compared"].sum()) - 4, 26, "disagreements that could not be told")
+
+
+def check_the_example(study: str, trials: pd.DataFrame, found: pd.DataFrame) -> None:
+    """GELU in charlm."""
+    if study == "repro-lite":
+        one = found.set_index(ARM).loc["charlm", "gelu"]
+        agrees(one[["reference", "estimate"]], [11.9, 10.2], "two seeds, ReLU and GELU", digits=1)
+        right = trials.groupby(ARM)["val_accuracy"].mean()["charlm"]
+        agrees(right[["relu", "gelu"]], [32.5, 30.1], "characters right, percent", digits=1)
+
+
 def check_the_studies() -> None:
     """Seeds, sizes, and how often two seeds predict another character."""
     loaded = [actlab.load(study) for study in STUDIES]
@@ -56,16 +75,26 @@ def check_each_architecture() -> None:
     agrees(sure, four, "total variations that differ significantly")
     moved = 100 * apart["difference"]
     agrees(moved["charlm"][["gelu", "swish"]], [-1.7, -1.6], "charlm, points", digits=1)
-    agrees(loss.loc["charlm", "difference"][["gelu", "swish"]], [0.08, 0.10], "charlm, loss", digits=2)
-    higher = ((loss["p_holm"] < 0.05) & (loss["difference"] > 0)).groupby("model").sum()
-    agrees(higher[["minigpt", "nanotransformer"]].tolist(), [4, 4], "losses higher than ReLU's")
-    agrees(moved["convlm", "swiglu"], 1.5, "convlm, points", digits=1)
-    agrees(moved["tinylstm", "swiglu"], 3.4, "tinylstm, points", digits=1)
-    holds(loss.loc[("convlm", "swiglu"), "p_holm"] > 0.05, "convlm: SwiGLU's loss could not be told from ReLU's")
-    agrees(loss.loc[("convlm", "gelu"), "difference"], -0.024, "convlm, loss", digits=3)
-    agrees(loss.loc[("hybridlm", "swiglu"), "difference"], -0.050, "hybridlm, loss", digits=3)
-    lstm = actlab.load("repro-lite")[0].groupby(ARM)["val_loss"].mean()["tinylstm"]
+    side = np.sign(loss["difference"]).where(loss["p_holm"] < 0.05, 0).unstack()  # 0: could not be told
+    smooth = ["gelu", "swish", "smelu_05", "smelu_1"]
+    holds((side.loc[ABLE[:3], smooth] == 1).all(axis=None), "the four raise the loss in the three transformers")
+    columns = [*smooth, "swiglu"]
+    agrees(side.loc["charlm", columns].tolist(), [1, 1, 1, 1, -1], "charlm, directions of the loss")
+    agrees(side.loc["convlm", columns].tolist(), [-1, -1, 0, 1, 0], "convlm, directions of the loss")
+    agrees(side.loc["hybridlm", columns].tolist(), [0, 1, 1, 1, -1], "hybridlm, directions of the loss")
+    agrees(side.loc["tinylstm", columns].tolist(), [0, 0, 0, 0, -1], "tinylstm, directions of the loss")
+    nats = loss["estimate"].unstack().assign(relu=loss["reference"].groupby("model").first())
+    agrees(nats.loc["charlm", ["relu", "swiglu"]], [2.31, 2.25], "charlm, nats", digits=2)
+    for model, typed in (("minigpt", [2.38, 2.41, 2.43]), ("nanotransformer", [2.23, 2.26, 2.31])):
+        raised = nats.loc[model, smooth]
+        agrees([nats.loc[model, "relu"], raised.min(), raised.max()], typed, f"{model}, nats", digits=2)
+    agrees(nats.loc["convlm", ["relu", "gelu"]], [1.95, 1.93], "convlm, nats", digits=2)
+    agrees(nats.loc["hybridlm", ["relu", "swiglu"]], [2.14, 2.09], "hybridlm, nats", digits=2)
+    holds(loss.loc["hybridlm", "difference"].max() < 0.02, "hybridlm: raised by less than 0.02")
+    points = 100 * apart.loc[[("convlm", "swiglu"), ("tinylstm", "swiglu")], ["reference", "estimate"]]
+    agrees(points, [[15.9, 17.4], [1.8, 5.1]], "convlm and tinylstm, points", digits=1)
     unigram = actlab.load_baselines("repro-lite").loc["unigram", "val_loss"]
+    lstm = nats.loc["tinylstm"]
     agrees([lstm["relu"], unigram, lstm["swiglu"]], [3.351, 3.347, 3.018], "tinylstm, nats", digits=3)
     holds(lstm.drop("swiglu").min() > unigram - 0.01, "SwiGLU alone learns")
 
