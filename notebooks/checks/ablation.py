@@ -44,6 +44,28 @@ def check_tuned_rates(tuned: pd.DataFrame, effects: pd.DataFrame, at_tuned: pd.D
     agrees(round(tuned["parameters"].max(), -4), 170_000, "parameters")
 
 
+def check_the_opening(tuned: pd.DataFrame, size: dict[str, list[float]]) -> None:
+    """Before and after, in nats and in the probability of the right token."""
+    mean = tuned.groupby("symmetry")["val_loss"].mean()
+    agrees(mean[["symmetric", "bQbV"]], [4.75, 4.77], "mean losses, nats per token", digits=2)
+    agrees(100 * (1 - np.exp(mean["symmetric"] - mean["bQbV"])), 2, "less probability, percent", digits=0)
+    agrees(size["parameters"][0] / size["parameters"][1], 700, "times smaller", digits=-2)
+
+
+def check_activations_at_tuned_rates(
+    effects: pd.DataFrame, at_tuned: pd.DataFrame, prelu_at_tuned: pd.DataFrame
+) -> None:
+    """Random PReLU beside GELU, and SOAP's interval."""
+    found = effects.set_index("effect")["estimate"]
+    under = found[["bQ+bV under random PReLU", "bQ+bV under GELU"]]
+    agrees(under, [0.016, 0.027], "what bQ+bV raises under PReLU and GELU", digits=3)
+    soap = at_tuned.set_index(["optimizer", "activation"]).loc["soap", "gelu"]
+    agrees(soap[["low", "high"]], [-0.007, 0.006], "SOAP under GELU, the interval", digits=3)
+    one = prelu_at_tuned[prelu_at_tuned["p_holm"] < 0.05]
+    agrees(one[["optimizer", "symmetry"]].to_numpy().tolist(), [["soap", "symmetric"]], "PReLU at tuned rates")
+    agrees(one["difference"], [0.012], "PReLU under SOAP", digits=3)
+
+
 def check_optimizers(ranking: pd.DataFrame, level: pd.DataFrame, of_each: pd.DataFrame) -> None:
     """Their order."""
     agrees(list(level), ["soap", "adamw", "sgdm", "ecd"], "the order of the optimizers")
