@@ -85,15 +85,20 @@ def check_the_verdicts(verdicts: pd.Series) -> None:
     agrees([*verdicts], ["undecided", "held", "held"], "what the rules say")
 
 
-def check_when(timed: pd.DataFrame) -> None:
+def check_when(timed: pd.DataFrame, losses: pd.DataFrame) -> None:
     """Copied for a part of the steps, in percent."""
     when = 100 * timed["convlm"]
     agrees(when["copied"], 0.00005, "copied from the start", digits=5)
     agrees(when["own-10"], 0.017, "copied from step 10 on", digits=3)
-    agrees(when["own-50"], 0.27, "copied from step 50 on", digits=2)
     agrees(when[["own-150", "own"]], [1.6, 8.7], "copied from step 150 on, and never", digits=1)
-    agrees(when[["copied-10", "copied-50"]], [8.5, 8.2], "copied until step 10 and 50", digits=1)
-    agrees([*timed.columns], ["convlm"], "what is recorded")
+    holds(when[["copied", "own-10", "own-50", "own-150", "own"]].is_monotonic_increasing, "the later, the less")
+    other = 100 * timed["nanotransformer"]
+    agrees(other[["own-10", "own-50"]], [17, 28], "copied from steps 10 and 50 on in nanotransformer", digits=0)
+    agrees(other["own"], 16, "never copied there", digits=0)
+    early = timed.loc[["copied-10", "copied-50"]] / timed.loc["own"]
+    holds((early > 0.9).all(axis=None), "copying at first does not help")
+    agrees(losses.loc[["own-50", "own"], "nanotransformer"], [2.26, 1.97], "losses", digits=2)
+    agrees(sorted(timed), ["convlm", "nanotransformer"], "what is recorded")
 
 
 def check_the_tangent(straight: pd.DataFrame, more: pd.DataFrame) -> None:
