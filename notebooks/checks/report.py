@@ -16,40 +16,87 @@ SIDES = ["difference", "low", "high"]
 INTERVAL = ["estimate", "low", "high"]
 
 
-def check_results(
-    results: pd.DataFrame, loss: pd.DataFrame, apart: pd.DataFrame, average: pd.DataFrame, trials: pd.DataFrame
-) -> None:
-    """At partial scale."""
-    agrees(results.index.get_level_values("activation").tolist(), ["swiglu"] * 6, "lowest mean loss in all six")
-    found = results["p_holm"] < 0.05
-    agrees(set(results.index.get_level_values("model")[found]), {"hybridlm", "tinylstm"}, "significant in two")
-    holds((results["difference"] < 0).all(), "below ReLU's")
-    swiglu = average.xs("swiglu", level="activation")
-    agrees(swiglu.loc["all", SIDES].astype(float), [-0.164, -0.187, -0.140], "over the architectures", digits=3)
-    agrees(swiglu.loc["without tinylstm", "difference"], -0.066, "without the LSTM", digits=3)
-    agrees([len(loss), int((loss["p_holm"] < 0.05).sum())], [30, 11], "differences in loss")
-    agrees([len(apart), int((apart["p_holm"] < 0.05).sum())], [30, 0], "differences in total variation")
+def check_swaps(swaps: pd.DataFrame, changes: pd.DataFrame, other: str) -> None:
+    """One choice changed, the rest the same: points of accuracy."""
+    agrees(swaps["estimate"].tolist(), [12.0, 2.7, 0.4], "network, activation, seed", digits=1)
+    agrees([*swaps.index], ["network", "activation", "seed"], "the three choices")
+    holds((swaps["low"].iloc[:2].to_numpy() > swaps["high"].iloc[1:].to_numpy()).all(), "their intervals lie apart")
+    agrees([*changes.index], ["all networks", "without tinylstm", other], "the sets of runs")
+    holds((changes.diff(axis=1).iloc[:, 1:] < 0).all(axis=None), "the same order each time")
+
+
+def check_answers(networks: pd.DataFrame, right: pd.DataFrame, trials: pd.DataFrame, study: str) -> None:
+    """Accuracy of the six networks under their best and worst activations."""
+    agrees(
+        right.mean(axis=1).agg(["min", "max"]), [18, 49], "right guesses of the worst and the best network", digits=0
+    )
+    agrees(networks["best activation", ""].tolist(), ["SwiGLU"] * 6, "guesses best in all six")
+    worst = networks["worst activation", ""]
+    agrees(worst.value_counts().to_dict(), {"SmeLU-1": 5, "GELU": 1}, "guesses worst")
+    agrees(worst["tinylstm"], "GELU", "worst in the LSTM")
+    more = networks["best activation", "more (points)"]
+    agrees(more.drop("tinylstm").agg(["min", "max"]), [3, 7], "points from worst to best", digits=0)
+    agrees(more["tinylstm"], 11, "points in the LSTM", digits=0)
+    agrees(right.loc["tinylstm", ["gelu", "swish"]], [15, 15], "right guesses of character frequencies", digits=0)
+    agrees(actlab.load_baselines(study).loc["unigram", "val_accuracy"], 15, "of a table of them", digits=0)
+    apart = networks["two seeds: total variation (points)", "mean"]
+    agrees(apart.agg(["min", "max"]), [5, 18], "points between two seeds", digits=0)
     holds(trials["parameters"].between(1.05e6, 1.75e6).all(), "1.1 to 1.7 million parameters")
     settings = trials["seed"].nunique(), {*trials["iterations"]}, {*trials["learning_rate"]}
     agrees(settings, (3, {500}, {0.0003}), "seeds, steps, rate")
+    agrees({*(trials["iterations"] * trials["batch_size"] * 256 / 1_003_854).round()}, {8}, "passes over the text")
+
+
+def check_published() -> None:
+    """What the report answers, and its result for every activation."""
+    said = ledger.claims()
+    rows = {"T12": "80%", "T25": "93.6%", "T27": "0.028", "T33": "trade-off", "T16": "p = 0.019"}
+    agrees(said.loc[[*rows], "reported"].to_dict(), rows, "the published answers")
+    agrees(said.loc["T87", "claim"], "Sensitivity to the activation falls steadily with scale", "on size")
+    ranked = pd.Series(numbers.average_accuracy).sort_values(ascending=False).head(2)
+    agrees(ranked.to_dict(), {"gelu": 30.03, "relu": 30.02}, "its ranking")
+
+
+def check_results(
+    results: pd.DataFrame,
+    right_apart: pd.DataFrame,
+    average: pd.DataFrame,
+    significant: pd.DataFrame,
+    loss: pd.DataFrame,
+    seeds_apart: pd.DataFrame,
+    sensitivity: pd.DataFrame,
+) -> None:
+    """Differences from ReLU at partial scale."""
+    agrees(results.index.get_level_values("activation").tolist(), ["swiglu"] * 6, "lowest mean loss in all six")
+    found = results["p_holm"] < 0.05
+    agrees(set(results.index.get_level_values("model")[found]), {"hybridlm", "tinylstm"}, "significant in two")
+    more = right_apart[(right_apart["activation"] == "swiglu") & (right_apart["p_holm"] < 0.05)]
+    agrees({*more["model"]}, {"hybridlm", "tinylstm", "convlm", "minigpt"}, "in accuracy in four")
+    holds((results["difference"] < 0).all(), "below ReLU's")
+    swiglu = average.xs("swiglu", level="activation")
+    agrees(swiglu.loc["all networks", SIDES].astype(float), [-0.164, -0.187, -0.140], "over the networks", digits=3)
+    agrees(swiglu.loc["without tinylstm", "difference"], -0.066, "without the LSTM", digits=3)
+    agrees([len(loss), len(seeds_apart), len(right_apart)], [30, 30, 30], "differences")
+    agrees(significant.loc["all"].tolist(), [11, 11, 0], "significant ones")
+    agrees(significant.loc["nanotransformer"].tolist(), [0, 0, 0], "in nanotransformer")
+    agrees(int(100 * sensitivity["low"].min()), 59, "at least this share of the variance")
 
 
 def check_networks(
-    by_network: pd.DataFrame, between_networks: pd.Series, learned: pd.Index, marks: pd.DataFrame, pairs: pd.DataFrame
+    by_network: pd.DataFrame, between_networks: pd.Series, learned: pd.Index, pairs: pd.DataFrame
 ) -> None:
     """Architectures beside activations; two seeds in points."""
     agrees({*by_network.index} - {*learned}, {"tinylstm"}, "the one that does not learn under every activation")
-    of_lstm = marks[marks["measure"] == "loss"].set_index(ARM)["estimate"]["tinylstm"]
-    frequencies = actlab.load_baselines("repro-partial").loc["unigram", "val_loss"]
-    agrees({*of_lstm.index[of_lstm > frequencies]}, {"gelu", "swish"}, "no better than character frequencies")
-    agrees(between_networks["loss"], 0.52, "between architectures", digits=2)
+    agrees(between_networks["loss"], 0.52, "between networks", digits=2)
     five = by_network.loc[learned]
     moves = five["loss", "range over activations"].agg(["min", "max"])
     agrees(moves, [0.11, 0.25], "between activations", digits=2)
     agrees(five["two seeds", "mean"].agg(["min", "max"]), [10, 18], "points between two seeds", digits=0)
     moves = five["two seeds", "range over activations"].agg(["min", "max"])
     agrees(moves, [1, 3], "points that the activation moves", digits=0)
-    agrees(by_network["loss", "lowest"].unique().tolist(), ["swiglu"], "lowest loss in all six")
+    of_lstm = actlab.load("repro-partial")[0].query("model == 'tinylstm'").groupby("activation")["val_loss"].mean()
+    frequencies = actlab.load_baselines("repro-partial").loc["unigram", "val_loss"]
+    agrees({*of_lstm.index[of_lstm > frequencies]}, {"gelu", "swish"}, "no better than character frequencies")
     agrees(pairs["study"].unique().tolist(), ["repro-partial"], "the study")
 
 
@@ -126,6 +173,7 @@ def check_agreement_at_full_scale(between: pd.DataFrame, measured: pd.DataFrame,
     agrees(said, 0.936, "published churn")
     apart = measured["total_variation"]
     agrees(apart["nanotransformer", "relu"], 42.5, "total variation, points", digits=1)
+    agrees(apart.agg(["min", "max"]), [17, 42], "points between two seeds, all seven", digits=0)
     others = apart.drop(("nanotransformer", "relu"))
     agrees(others.agg(["min", "max"]), [16.6, 24.8], "of the others", digits=1)
     agrees(published["total_variation"].astype(float).agg(["min", "max"]), [89.65, 93.63], "published", digits=2)
