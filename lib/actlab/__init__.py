@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from actlab.statistics.averaging_and_ensembles import beside_training
     from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
     from actlab.statistics.equal_loss import at_equal_loss, at_loss, equal_loss
+    from actlab.statistics.share import share
     from actlab.study.load_model import load_model
     from actlab.study.run import run_experiment
 
@@ -46,6 +47,7 @@ __all__ = [
     "register_optimizer",
     "register_text",
     "run_experiment",
+    "share",
     "without_each",
 ]
 __version__ = "0.2.0"
@@ -55,6 +57,7 @@ HOMES = {
     "statistics.equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
     "statistics.averaging_and_ensembles": ("beside_training",),
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
+    "statistics.share": ("share",),
     "plugins": ("load_plugins",),
     "study.run": ("run_experiment",),
     "study.load_model": ("load_model",),

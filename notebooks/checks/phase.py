@@ -24,6 +24,7 @@ def check_the_levels(level: pd.DataFrame, quiet: float) -> None:
     relu = 100 * 10 ** level.xs("relu", level="activation").stack()
     agrees(relu.max(), 20, "ReLU's most (%)", digits=0)
     agrees(relu.min(), 0.7, "ReLU's least (%)", digits=1)
+    agrees(relu[(0, "charlm")][[0.002, 0.004]], [8, 11], "ReLU in charlm (%)", digits=0)
     gelu = level.xs(("convlm", "gelu"), level=["model", "activation"])
     holds((10 ** gelu.max(axis=None)) < quiet, "GELU in convlm is quiet at all six rates")
 
@@ -41,6 +42,7 @@ def check_the_jumps(jumps: pd.DataFrame) -> None:
     agrees(smooth["charlm"], [3.52, 3.63, 3.01], "GELU, SwiGLU, SmeLU 0.3 in charlm", digits=2)
     agrees(smooth["nanotransformer"], [3.65, 3.16, 2.30], "the same in nanotransformer", digits=2)
     agrees(smooth["convlm"], [1.3, 1.6, 1.7], "the same in convlm", digits=1)
+    agrees(10 ** smooth["convlm"].max(), 50, "as a factor, at most", digits=-1)
 
 
 def check_slopes_and_warm_up(slopes: pd.Series, after: pd.DataFrame, moved: pd.Series) -> None:

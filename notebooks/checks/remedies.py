@@ -85,12 +85,10 @@ def check_decays(decays: dict[str, dict[str, pd.DataFrame]]) -> None:
     agrees(late["loss"][0.997].agg(["min", "max"]), [0.012, 0.220], "decay 0.997, nats", digits=3)
 
 
-def check_jitter(steps_back: pd.DataFrame, taken: pd.DataFrame, learned: pd.Series) -> None:
+def check_jitter(share: pd.DataFrame, taken: pd.DataFrame, learned: pd.Series) -> None:
     """A run and itself some steps earlier."""
-    agrees(100 * steps_back["share: estimate"].agg(["min", "max"]), [60, 81], "ten steps, percent of a seed", digits=0)
-    agrees(
-        100 * steps_back.loc[("convlm", "relu"), ["10 steps earlier", "two seeds"]], [13.6, 21.2], "convlm", digits=1
-    )
+    agrees(100 * share["estimate"].agg(["min", "max"]), [60, 81], "ten steps, percent of a seed", digits=0)
+    agrees(100 * share.loc[("convlm", "relu"), ["value", "reference"]], [13.6, 21.2], "convlm", digits=1)
     agrees([learned.abs().max(), (learned > 0).sum()], [0.007, 3], "the mean loss changes by, and rises in", digits=3)
     agrees(100 * taken[0.9].agg(["min", "max"]), [47, 59], "an average over ten steps, percent of the gain", digits=0)
     agrees(100 * taken[0.97].agg(["min", "max"]), [77, 84], "over 33 steps", digits=0)

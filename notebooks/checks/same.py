@@ -6,17 +6,20 @@ from actlab import holds
 from actlab.book.checks import agrees
 
 
-def check_results(results: pd.DataFrame) -> None:
+def check_another_processor(processors: pd.DataFrame, twins: pd.DataFrame) -> None:
     """Two kinds of CPU."""
-    relu, rest, lstm = (results.loc[("tuned rates", name)] for name in ("relu", "all others", "tinylstm, all others"))
+    relu, rest, lstm = (processors.loc[("tuned rates", name)] for name in ("relu", "all others", "tinylstm, all others"))
     agrees(relu["min"], 0.0044, "least nats under ReLU", digits=4)
     agrees(relu["max"], 0.012, "most nats under ReLU", digits=3)
     agrees(relu["share of a seed (median)"], 0.5, "in the median, of a seed", digits=1)
     agrees(rest["max"], 0.00094, "most nats under the others", digits=5)
     agrees(lstm["max"], 0.054, "most nats in tinylstm", digits=3)
-    agrees(results.groupby("rate")["size"].sum()[["tuned rates", "low rate"]].tolist(), [21, 70], "runs")
-    agrees(results.loc[("low rate", "relu"), "max"], 0.0016, "most nats under ReLU at the low rate", digits=4)
-    holds(results.loc[("low rate", "all others"), "max"] < 9.1e-8, "under the others at most 9e-8")
+    agrees(processors.groupby("rate")["size"].sum()[["tuned rates", "low rate"]].tolist(), [21, 70], "runs")
+    agrees(processors.loc[("low rate", "relu"), "max"], 0.0016, "most nats under ReLU at the low rate", digits=4)
+    holds(processors.loc[("low rate", "all others"), "max"] < 1e-6, "under the others below a millionth")
+    few = twins[(twins["rate"] == "low rate") & (twins["under"] == "tinylstm, all others")]["apart"].nlargest(2)
+    agrees(few.iloc[0], 0.00003, "in one run of the LSTM", digits=5)
+    holds(few.iloc[1] < 1e-6, "in its others below a millionth")
 
 
 def check_the_same_machine(same: pd.DataFrame) -> None:
@@ -38,12 +41,20 @@ def check_cpu_and_gpu(factors: pd.DataFrame, moved: pd.Series) -> None:
     agrees(moved[[("tinylstm", "relu")]], [0.026], "tinylstm: the loss moves by at most", digits=3)
 
 
-def check_the_recipe(shares: pd.DataFrame, closer: pd.DataFrame) -> None:
-    """What one bit and two threads do of what another seed does, in %, and what averaging takes off, in points."""
-    share = shares["estimate"].unstack()
-    agrees(share.loc[["relu", "gelu"], "one bit"], [77, 30], "one bit", digits=0)
+def check_results(results: pd.DataFrame, changes: dict[str, pd.DataFrame], closer: pd.DataFrame) -> None:
+    """What two threads and one bit change, in % of another seed and in points, and what averaging takes off."""
+    share = results["share (%)"].droplevel("model").unstack()
     agrees(share.loc[["relu", "gelu"], "two threads"], [77, 32], "two threads", digits=0)
-    agrees(share.loc["swiglu"], [0.2, 1.4], "SwiGLU", digits=1)
+    agrees(share.loc[["relu", "gelu"], "one bit"], [77, 30], "one bit", digits=0)
+    agrees(share.loc["swiglu", ["two threads", "one bit"]], [1.4, 0.2], "SwiGLU", digits=1)
+    relu = results.loc[("nanotransformer", "relu", "two threads")]
+    agrees(relu[["total variation (points)", "two seeds"]], [13, 17], "ReLU, points", digits=0)
+    agrees(set(results["n"]), {5}, "seeds")
+    each = changes["two threads"].groupby("activation")["total_variation"]
+    agrees(each.get_group("gelu").agg(["min", "max"]), [2, 8], "GELU, least and most points", digits=0)
+    agrees(set(each.get_group("relu").round()), {13.0}, "ReLU, points of each seed")
+    fifth, *four = each.get_group("swiglu").sort_values(ascending=False)
+    agrees([fifth, max(four)], [1.13, 0.04], "SwiGLU, the fifth seed and the others", digits=2)
     agrees(-100 * closer["difference"].agg(["max", "min"]), [2.1, 3.0], "averaging takes off", digits=1)
 
 
