@@ -17,7 +17,17 @@ WORDS = 1500
 """Of a page outside its folded sections."""
 FOLDED = {"hide-input", "hide-cell"}
 TAGS = {*FOLDED, "hide-output", "parameters", "lead"}
-ESTIMATORS = {"contrasts", "means", "jackknife", "bound", "equal_loss", "at_equal_loss", "at_loss", "beside_training", "share"}
+ESTIMATORS = {
+    "contrasts",
+    "means",
+    "jackknife",
+    "bound",
+    "equal_loss",
+    "at_equal_loss",
+    "at_loss",
+    "beside_training",
+    "share",
+}
 
 
 def cells_of(path, kind="code"):

@@ -8,7 +8,9 @@ from actlab.book.checks import agrees
 
 def check_another_processor(processors: pd.DataFrame, twins: pd.DataFrame) -> None:
     """Two kinds of CPU."""
-    relu, rest, lstm = (processors.loc[("tuned rates", name)] for name in ("relu", "all others", "tinylstm, all others"))
+    relu, rest, lstm = (
+        processors.loc[("tuned rates", name)] for name in ("relu", "all others", "tinylstm, all others")
+    )
     agrees(relu["min"], 0.0044, "least nats under ReLU", digits=4)
     agrees(relu["max"], 0.012, "most nats under ReLU", digits=3)
     agrees(relu["share of a seed (median)"], 0.5, "in the median, of a seed", digits=1)
