@@ -106,4 +106,7 @@ def check_the_tangent(straight: pd.DataFrame, more: pd.DataFrame) -> None:
     times = straight["times"].loc["nanotransformer", "gelu"]
     agrees([times.min(), times.max()], [0.56, 1.21], "times smaller with the tangent", digits=2)
     agrees(len(times), 3, "seeds")
+    convlm = straight["times"].loc["convlm"].groupby("activation").agg(["min", "max"])
+    agrees(convlm.loc["gelu"], [0.42, 2.71], "times smaller in convlm", digits=2)
+    agrees(convlm.loc["smelu_0.3"], [4, 9], "times smaller in convlm", digits=0)
     agrees([*more["outcome"]], ["undecided", "failed"], "outcomes")
