@@ -3,24 +3,30 @@ place, or read whole. ``results/schema.json`` and its dictionary are made of the
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from actlab.errors import CONTROL, LIMITS, RecordError, brief
 from actlab.statistics.tuning import Rule
 
 
-def _bounded(value: object) -> object:
-    if isinstance(value, int) and abs(value) > LIMITS["number"]:
-        raise ValueError("expected a number below 2**63")
-    return value
+def _none_for_nan(value: object) -> object:
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _dated(text: str) -> str:
@@ -36,14 +42,14 @@ def _decay(text: str) -> str:
 
 ROUNDING = 1e-6
 """By which a mean of shares, in single precision, may pass its bound."""
-BOUNDED = BeforeValidator(_bounded)
-Integer = Annotated[int, BOUNDED]
-Count = Annotated[int, Field(gt=0), BOUNDED]
-Number = Annotated[float, BOUNDED]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BOUNDED]
-Share = Annotated[float, Field(ge=0, le=1 + ROUNDING), BOUNDED]
-Double = Annotated[float, Field(ge=0, le=2 + ROUNDING), BOUNDED]
-Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING), BOUNDED]
+Integer = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(gt=0)]
+Number = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0})]
+"""In a record that was read NaN stands for a missing one, which no bound of Python's would let through."""
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1 + ROUNDING)]
+Double = Annotated[float, Field(ge=0, le=2 + ROUNDING)]
+Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING)]
 Values = dict[str, Any]
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,79}$"
 """Of what a study names, and of a study: it stands in pages, file names and addresses, is never markup, and leads to no
@@ -56,16 +62,15 @@ Label = Annotated[str, Field(pattern=r"^[0-9]{1,10}(-[A-Za-z0-9_.-]{1,40})?$")]
 Size = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
 Decay = Annotated[str, AfterValidator(_decay)]
 Moment = Annotated[str, AfterValidator(_dated)]
+MISSING = BeforeValidator(_none_for_nan)
+"""A mean over nothing: ``null`` in a file, NaN in a record that was read."""
 Two = Field(min_length=2, max_length=2)
 ByStatus = Field(discriminator="status")
 MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What HTML takes for more than text."""
-SUSPECT = re.compile(rf"{MARKUP.pattern}|\\u00[0189]|\\u20|\\[bfr]|\x7f")
-"""The JSON of a record with markup, or with a control character."""
-HALF = re.compile(r"\\ud[89a-f]")
-"""The JSON of a record with what may be half a character, which no file in UTF-8 holds."""
-LARGE = re.compile(r"(?<![\w.])-?[0-9]{19}")
-"""What may be a number of 2**63 and more."""
+SUSPECT = re.compile(rf"{MARKUP.pattern}|\\u00[0189]|\\u20|\\[bfr]|\x7f|\\ud[89a-f]|(?<![\w.])-?[0-9]{{19}}")
+"""The JSON of a record with markup, a control character, half a character or a number of 2**63 and more; it may be none
+of them."""
 FREE = {"plugins", "metrics", "prompt", "texts", "traceback"}
 """Keys of records below which any text may stand: sources of a user's own parts, words about own metrics, what networks
 wrote, what Python said."""
@@ -443,7 +448,7 @@ class TextSettings(Settings):
     """Frozen windows on which predictions are compared."""
     metrics: dict[str, str] | None = None
     """A study's own measures: name -> hash of its source."""
-    dataset: str | None = None
+    dataset: str
     """Name of the text."""
     scale: Name | None = None
     """Name of the size."""
@@ -496,6 +501,16 @@ class TextArm(Arm):
     """Pairs of trials whose weights are moving averages, by decay where there are several."""
     as_published: AsPublished = AsPublished.model_construct()
     """Measures as the audited code takes them: on different inputs, and of a trial against itself."""
+    avg_relative_pd: Annotated[Double | None, MISSING] = None
+    """Mean of `relative_pd` over pairs."""
+    avg_total_variation: Annotated[Share | None, MISSING] = None
+    """Mean of `total_variation` over pairs."""
+    avg_churn: Annotated[Share | None, MISSING] = None
+    """Mean of `churn` over pairs."""
+    avg_val_loss: Number | None = None
+    """Mean of `val_loss` over finished trials."""
+    avg_val_accuracy: Annotated[Percent | None, MISSING] = None
+    """Mean of `val_accuracy` over finished trials."""
 
 
 class ImageSettings(Settings):
@@ -681,19 +696,14 @@ KINDS: TypeAdapter[AnyRecord] = TypeAdapter(
 )
 
 
-def check_shape(record: dict[str, Any]) -> None:
-    """``RecordError`` where an entry of a record is not as its kind asks."""
-    try:
-        KINDS.validate_python(record)
-    except ValidationError as error:
-        raise RecordError(_fault(error, _named(record))) from None
-
-
 def check_record(record: dict[str, Any]) -> None:
     """``RecordError`` with the place, what was expected and what was found, where a record has not the shape of its
     kind, or says two things."""
-    check_shape(record)
     where = _named(record)
+    try:
+        KINDS.validate_python(record)
+    except ValidationError as error:
+        raise RecordError(_fault(error, where)) from None
     if "trials" in record:
         _check_trials(record, where)
         if told := record["provenance"].get("tuning"):
@@ -737,48 +747,34 @@ def _named(record: dict[str, Any]) -> str:
     return f"record {str(record.get('arm', record.get('kind', '')))[:80]!r}"
 
 
-def _numbers_of(value: Any) -> Iterator[int]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for one in inner:
-        yield from [one] if isinstance(one, int) else _numbers_of(one)
-
-
-def check_numbers(record: dict[str, Any]) -> None:
-    """``RecordError`` where a whole number, also one that no reader is known of, is larger than tables hold."""
-    for number in _numbers_of(record):
-        if abs(number) > LIMITS["number"]:
-            raise RecordError(f"{_named(record)}: expected a number below 2**63, found {brief(number)}")
-
-
 def check_content(record: dict[str, Any], text: str) -> None:
-    """``RecordError`` where a record, whose JSON this text is, holds what no reader could take, wherever it stands:
-    half a character, markup in a name, a number that is too large."""
-    for found_in, check in ((HALF, _check_characters), (SUSPECT, check_plain), (LARGE, check_numbers)):
-        if found_in.search(text):
-            check(record)
+    """``RecordError`` where a record, whose JSON this text is, holds what no reader could take, wherever it stands: a
+    number that is larger than tables hold; half a character (a lone surrogate), which nothing can print or write; in a
+    text that is not free (``FREE``) markup, or what a terminal obeys."""
+    if not SUSPECT.search(text):
+        return
+    places: list[tuple[str, Any, bool]] = [("", record, False)]
+    for at, value, free in places:
+        where = f"{_named(record)}, {at[1:]}"
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                places.append((at, key, free or key in FREE))
+                places.append((f"{at}.{key[:40]}", inner, free or key in FREE))
+        elif isinstance(value, list):
+            places += [(f"{at}.{number}", inner, free) for number, inner in enumerate(value)]
+        elif isinstance(value, str):
+            _check_text(value, where, free)
+        elif isinstance(value, int) and abs(value) > LIMITS["number"]:
+            raise RecordError(f"{where}: expected a number below 2**63, found {brief(value)}")
 
 
-def _check_characters(record: dict[str, Any]) -> None:
-    """``RecordError`` where a text of a record holds half a character (a lone surrogate), which nothing can print or
-    write."""
+def _check_text(text: str, where: str, free: bool) -> None:
     try:
-        json.dumps(record, ensure_ascii=False).encode()
+        text.encode()
     except UnicodeEncodeError as error:
-        raise RecordError(f"{_named(record)}: {brief(error.object[error.start])} in a text is no character") from None
-
-
-def check_plain(record: dict[str, Any]) -> None:
-    """``RecordError`` where a text of a record that pages take for a name, a machine or a setting could be markup, or
-    what a terminal obeys; what
-    is free (``FREE``) is escaped wherever it is shown."""
-    places: list[tuple[str, Any]] = [("", record)]
-    for at, value in places:
-        inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for key, item in inner:
-            places += [(f"{at}.{key}", item)] if key not in FREE else []
-            for text in (key, item):
-                if isinstance(text, str) and key not in FREE and (MARKUP.search(text) or CONTROL.search(text)):
-                    raise RecordError(f"{_named(record)}, {at[1:100]}: {brief(text)} could be markup, not a name")
+        raise RecordError(f"{where}: {brief(text[error.start])} in a text is no character") from None
+    if not free and (MARKUP.search(text) or CONTROL.search(text)):
+        raise RecordError(f"{where}: {brief(text)} could be markup, not a name")
 
 
 def _check_trials(record: dict[str, Any], where: str) -> None:
@@ -788,12 +784,7 @@ def _check_trials(record: dict[str, Any], where: str) -> None:
         raise RecordError(f"{where}, trials: one is named twice: {brief(labels)}")
     if record["kind"] in SEEDS_ALONE and (changed := [label for label in labels if "-" in label]):
         raise RecordError(f"{where}, trials: {changed[0]} names a change, which a record of this kind has not")
-    for key in (key for key in record if key.startswith("avg_")):
-        if not isinstance(record[key], float | int | None):
-            raise RecordError(f"{where}, {key}: expected a mean, found {brief(record[key])}")
     config = record["config"]
-    if not isinstance(config.get("dataset"), str):
-        raise RecordError(f"{where}, config.dataset: expected the name of a text, found {brief(config.get('dataset'))}")
     averaged = [record.get("average"), *(trial.get("average") for trial in record["trials"])]
     single = [each for each in averaged if each and (isinstance(each, list) or "val_loss" in each)]
     if single and not isinstance(config["recipe"].get("average"), float):

@@ -131,8 +131,8 @@ def load(path: Path) -> Record:
         why = f"it was changed after it was written: expected checksum {brief(expected)}, found {actual}"
         raise DamagedRecord(path, why)
     _check_place(path, with_numbers(record))
-    check_record(record)
     check_content(record, text)
+    check_record(record)
     return record
 
 

@@ -106,8 +106,8 @@ def finish(arm: Arm[Trial], record: store.Record) -> store.Record:
     if any(trial["status"] == "failed" for trial in record["trials"]):
         write_text(failure_of(arm), text)
         return plain
-    check_record(plain)  # what no reader would read is never written
     check_content(plain, text)
+    check_record(plain)  # what no reader would read is never written
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
