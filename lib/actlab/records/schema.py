@@ -68,9 +68,10 @@ Two = Field(min_length=2, max_length=2)
 ByStatus = Field(discriminator="status")
 MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What HTML takes for more than text."""
-SUSPECT = re.compile(rf"{MARKUP.pattern}|\\u00[0189]|\\u20|\\[bfr]|\x7f|\\ud[89a-f]|(?<![\w.])-?[0-9]{{19}}")
-"""The JSON of a record with markup, a control character, half a character or a number of 2**63 and more; it may be none
-of them."""
+SUSPECT = re.compile(rf"{MARKUP.pattern}|\\u00[0189]|\\u20|\\[bfr]|\x7f|\\ud[89a-f]")
+"""The JSON of a record with markup, a control character or what may be half a character."""
+LARGE = re.compile(r"[:,\[ ]-?[0-9]{19}")
+"""The JSON of a record with what may be a number of 2**63 and more."""
 FREE = {"plugins", "metrics", "prompt", "texts", "traceback"}
 """Keys of records below which any text may stand: sources of a user's own parts, words about own metrics, what networks
 wrote, what Python said."""
@@ -751,7 +752,7 @@ def check_content(record: dict[str, Any], text: str) -> None:
     """``RecordError`` where a record, whose JSON this text is, holds what no reader could take, wherever it stands: a
     number that is larger than tables hold; half a character (a lone surrogate), which nothing can print or write; in a
     text that is not free (``FREE``) markup, or what a terminal obeys."""
-    if not SUSPECT.search(text):
+    if not (SUSPECT.search(text) or LARGE.search(text)):
         return
     places: list[tuple[str, Any, bool]] = [("", record, False)]
     for at, value, free in places:
