@@ -16,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from actlab import __version__, files, paths
 from actlab.records import schema, store, tables
 
-DTYPES = {"sc:Text": "str", "sc:Boolean": "boolean", "sc:Integer": "Int64", "sc:Float": "float64"}
+DTYPES = {"sc:Text": "string", "sc:Boolean": "boolean", "sc:Integer": "Int64", "sc:Float": "Float64"}
 """Type in Croissant -> type of the column, in which a value may be missing."""
 ROWS = {"trials": "training run", "pairs": "pair of runs of one configuration, compared on the same inputs"}
 """Table -> what a row is of."""
@@ -130,7 +130,7 @@ def tidy() -> dict[str, pd.DataFrame]:
         table = pd.concat(parts, ignore_index=True)
         table = table.mask(table == "").dropna(axis="columns", how="all")
         known = [column for column in tables.COLUMNS if column in table]
-        made[name] = table[known].convert_dtypes(convert_string=False, convert_floating=False)
+        made[name] = table[known].convert_dtypes()
     return made
 
 
