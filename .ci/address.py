@@ -43,8 +43,12 @@ def _pyproject(text: str, known: dict[str, str]) -> str:
 
 def _readme(text: str, known: dict[str, str]) -> str:
     repository = known["repository"]
-    clone = f"{repository} actlab" if repository else "REPOSITORY actlab  # REPOSITORY: the address of this page"
-    text = re.sub(r"(?m)^(git clone --depth 1 ).*$", lambda found: found[1] + clone, text)
+    there = (
+        f"git clone --depth 1 {repository} actlab\ncd actlab"
+        if repository
+        else "cd actlab  # your clone of this repository"
+    )
+    text = re.sub(r"(?m)^(git clone --depth 1 .*\n)?cd actlab.*$", lambda _: there, text)
     text = re.sub(r"(?m)^\[!\[Binder\].*\n.*\nIn Colab .*\n\n", "", text)
     if place := re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", repository):
         live = LIVE.format(place=place[1], repository=repository)
