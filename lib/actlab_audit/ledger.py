@@ -106,11 +106,16 @@ def statements(judged: pd.DataFrame) -> pd.DataFrame:
     return judged.drop(index=[other for _, *others in parts()["twins"] for other in others], errors="ignore")
 
 
+def groups() -> dict[str, str]:
+    """Verdict -> its group, in the order of the page."""
+    return {verdict: group for group, about in parts()["groups"].items() for verdict in about["verdicts"]}
+
+
 def table(judged: pd.DataFrame) -> pd.DataFrame:
-    """A row a verdict: how many of these claims of each kind have it, and what it means."""
-    meanings = pd.Series(parts()["meanings"])
-    counts = pd.crosstab(judged["verdict"], judged["kind"]).reindex(meanings.index, columns=[*KINDS], fill_value=0)
-    return counts.rename(columns=KINDS).rename_axis(index=None, columns=None).assign(meaning=meanings)
+    """A row a verdict, by group: how many of these claims of each kind have it, and what it means."""
+    counts = pd.crosstab(judged["verdict"], judged["kind"]).reindex([*groups()], columns=[*KINDS], fill_value=0)
+    named = counts.rename(columns=KINDS).assign(meaning=parts()["meanings"]).set_index(pd.Index([*groups().items()]))
+    return named.swaplevel().rename_axis(index=["group", "verdict"], columns=None)
 
 
 def _plain(value: object) -> Markup:
@@ -122,19 +127,16 @@ TEMPLATE = Environment(loader=FileSystemLoader(FILE.parent), autoescape=True, fi
 
 
 def bar(judged: pd.DataFrame) -> Any:
-    """The verdicts on claims about outcomes as one stacked bar, its legend in the groups of the file."""
-    counts = table(judged)[KINDS["outcome"]].loc[lambda number: number > 0].to_dict()
-    groups = {
-        group: {verdict: counts[verdict] for verdict in verdicts if verdict in counts}
-        for group, verdicts in parts()["groups"].items()
-    }
-    said = ", ".join(f"{sum(within.values())} {group}" for group, within in groups.items())
-    return HTML(TEMPLATE.render(groups=groups, said=said))
+    """How many claims about outcomes are in each group, as one bar, and what the groups mean."""
+    counts = judged.loc[judged["kind"] == "outcome", "verdict"].map(groups()).value_counts()
+    found = {group: counts[group] for group in parts()["groups"] if group in counts}
+    said = ", ".join(f"{number} {group}" for group, number in found.items())
+    return HTML(TEMPLATE.render(groups=found, means=parts()["groups"], said=said))
 
 
 def rows(judged: pd.DataFrame) -> Any:
     """Every claim, closed: those about outcomes by verdict, the others behind one more fold."""
-    order = [*parts()["meanings"]]
+    order = [*groups()]
     ordered = judged.sort_values("verdict", key=lambda column: column.map(order.index), kind="stable")
     outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
     chapters = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]

@@ -31,7 +31,7 @@ def test_every_row_is_there_and_escaped():
     assert '<a href="mnist.html">evidence: ' in page
     assert "x; obtained with: convolutions padded on both sides (" in page
     bar = claims.bar(JUDGED).data
-    assert 'aria-label="1 replicate, 1 do not stand, 0 are open"' in bar
+    assert 'aria-label="1 check out, 1 do not check out"' in bar
     assert "http" not in page + bar  # nothing comes from elsewhere
 
 
