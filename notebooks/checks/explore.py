@@ -11,6 +11,8 @@ def check_equal_loss() -> None:
     found = actlab.equal_loss(curves, along, exclude_above=bigram).query("model == 'charlm'")
     agrees((len(found), {*found["n"]}), (5, {10}), "five activations beside ReLU, ten seeds")
     holds((found["p_holm"] >= 0.05).all(), "none of five activations differs significantly from ReLU")
+    means = actlab.at_equal_loss(curves, along, exclude_above=bigram).query("model == 'charlm' and left_out == ''")
+    agrees([100 * means["value"].min(), 100 * means["value"].max()], [19, 20], "of six activations, in %", digits=0)
 
 
 def check_two_runs_from_one_bit() -> None:

@@ -11,7 +11,7 @@ Record = dict[str, Any]
 
 def check_replays(replays: pd.DataFrame) -> None:
     """The recorded bits, where the kind of processor is the recorded one."""
-    elsewhere = replays["changed since"] == "the kind of processor"
+    elsewhere = replays["repeated with"] == "another kind of processor"
     agrees([int((~elsewhere).sum()), int(replays.loc[~elsewhere, "equal"].sum())], [21, 21], "on the recorded kind")
     agrees([int(elsewhere.sum()), int(replays.loc[elsewhere, "equal"].sum())], [72, 0], "on another kind")
 

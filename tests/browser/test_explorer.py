@@ -208,6 +208,17 @@ def test_a_link_opens_its_state_and_an_old_one_opens_all_the_same(visit):
     assert page.locator("fieldset input:checked").count() == 2
 
 
+def test_the_page_opens_on_the_first_preset(visit):
+    """Where the address asks for nothing."""
+    visit.page.goto("about:blank")
+    page = visit.open("studies/explore.html")
+    page.locator('.actlab-explorer[data-ready="true"]').wait_for()
+    first = page.locator(".actlab-explorer button").first
+    before = picture(page)
+    first.click()
+    assert picture(page) == before
+
+
 def test_each_preset_opens_a_picture_that_back_leaves(visit):
     """The largest difference is that of the shown study and metric."""
     page = opened(visit)

@@ -16,7 +16,7 @@ from actlab.statistics.estimate import log_limits
 def test_studies_go_by_names_in_words_in_the_menus_order():
     """A folder without a name in words keeps its own and comes last; one with nothing to explore is left out."""
     found = explore.of_records({"own": [grids.record()], "scale": made_up(), "empty": [grids.baseline()]})["studies"]
-    assert [study["title"] for study in found.values()] == ["Four sizes of charlm", "own"]
+    assert [study["title"] for study in found.values()] == ["Does size matter? Four sizes of charlm (scale)", "own"]
     assert {file.stem for file in (paths.ROOT / "params").glob("*.yaml")} <= {*explore.TITLES}
 
 

@@ -37,7 +37,8 @@ function render({ model, el }) {
     model.save_changes();
   }
   function follow() {
-    [choice, options] = choose(catalogue, (wanted = model.get("choice")));
+    const asked = model.get("choice"), [[, first] = []] = catalogue.presets; // nothing is asked for: the first finding
+    [choice, options] = choose(catalogue, (wanted = Object.keys(asked).length ? asked : (first ?? {})));
     draw();
   }
   model.on("change:choice", follow);

@@ -16,8 +16,9 @@ function context({ studies, words }, [choice, options]) {
   const arms = view === "two" ? [choice.a, choice.b].map((name) => study.arms.find((arm) => arm.key === name))
     : select(study, choice, free).filter((arm) => arm !== twin(study, arm, minus));
   const name = ({ at }) => at[series] + (free ? ` (${names[along]} ${at[along]})` : "");
-  const y = minus ? { label: fill(words.axes.difference, { label, minus }), also: [0] } : { label };
-  return { study, words, choice, options, metric, note: study.metrics[metric].note, minus, arms, free, name, label, y, brief: short(label) };
+  const also = study.metrics[metric].pairs ? [0] : []; // how far two runs are apart is seen against none
+  const y = minus ? { label: fill(words.axes.difference, { label, minus }), also: [0] } : { label, also };
+  return { study, words, choice, options, metric, note: study.metrics[metric].note, minus, arms, free, name, label, also, y, brief: short(label) };
 }
 
 /** A mark: an arm's estimate, in words too. */
@@ -74,7 +75,7 @@ const PICTURES = {
     const dotted = ({ px, top, bottom }) => straight(px(level), top, px(level), bottom, { class: "level" });
     const paths = followed.flatMap((arm) => course(c, arm, metric, "val_loss", arm.along)), x = { label: words.axes.loss, backwards: true };
     return {
-      charts: [{ x, y: { label: c.label }, points: paths, line: true, more: known(level) && dotted }, columns(c, points, c.y)],
+      charts: [{ x, y: { label: c.label, also: c.also }, points: paths, line: true, more: known(level) && dotted }, columns(c, points, c.y)],
       said: fill(words.said.level, { level: digits(level), rest: summary(c, points) }),
     };
   },
