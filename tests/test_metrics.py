@@ -150,6 +150,15 @@ def test_half_precision_is_computed_in_double(dtype):
     p = torch.eye(2)
     found = metrics.compare(p.to(dtype), p.flip(0).to(dtype))
     assert found == pytest.approx({"total_variation": 1, "relative_pd": 2, "churn": 1, "jensen_shannon": 1}, abs=1e-12)
+    assert found == {name: getattr(metrics, name)(p.to(dtype), p.flip(0).to(dtype)) for name in found}
+
+
+def test_each_metric_takes_what_compare_takes():
+    """Arrays, lists and whole numbers."""
+    p, q = softmax(0, 4, 3), softmax(1, 4, 3)
+    for one, other in ((p.numpy(), q), (p.tolist(), q.numpy()), (torch.eye(3).long(), torch.eye(3).flip(0).long())):
+        found = metrics.compare(one, other)
+        assert found == {name: getattr(metrics, name)(one, other) for name in found}
 
 
 ROWS = np.eye(3)
@@ -161,6 +170,7 @@ NO_NUMBERS = {
     "text": "abc",
     "a tensor without values": torch.eye(3, device="meta"),
     "no columns": np.zeros((3, 0)),
+    "nested": torch.nested.nested_tensor([torch.eye(3)], layout=torch.jagged),
     "masked": np.ma.array(ROWS, mask=ROWS == 0),
     "masked rows": [np.ma.array(row, mask=row == 0) for row in ROWS],
     "a number of hundreds of digits": [[10**400, 0], [0, 1]],

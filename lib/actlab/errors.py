@@ -4,13 +4,16 @@ read; the closed tables of names that raise them."""
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import reprlib
+import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Row = TypeVar("Row")
 
@@ -110,6 +113,21 @@ def check_name(kind: str, name: object, known: Iterable[object], where: str = ""
         found = False
     if not found:
         raise UnknownName(kind, name, map(str, listed), where)
+
+
+def check_number(
+    what: str,
+    value: Any,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    most: float = sys.float_info.max,
+    whole: bool = False,
+) -> None:
+    """``BadInput`` with ``what`` was expected, where a value is no number, or none from ``least`` or ``above`` another
+    to ``most``, or not ``whole`` where it has to be."""
+    number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    if not (number and above < value and least <= value <= most):
+        raise BadInput(f"expected {what}, got {brief(value)}")
 
 
 class Table(ChainMap[str, Row]):

@@ -30,7 +30,8 @@ class ChurnSplit(NamedTuple):
     """Both wrong, with different labels."""
 
 
-def _pair(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+def _pair(p: object, q: object) -> tuple[Tensor, Tensor]:
+    p, q = _numbers(p), _numbers(q)
     if p.shape != q.shape or p.dim() != 2 or not p.numel():
         raise BadInput(
             f"expected two probability tensors of one shape (N, V), got {tuple(p.shape)} and {tuple(q.shape)}"
@@ -53,7 +54,7 @@ def _numbers(values: object) -> Tensor:
     sum over labels."""
     try:
         if isinstance(values, Tensor):
-            if values.is_complex() or values.is_meta:
+            if values.is_complex() or values.is_meta or values.is_nested:
                 raise TypeError(f"they are {values.dtype} on {values.device}")
             found = values.to_dense()
             return found if found.dtype in (torch.float32, torch.float64) else found.double()

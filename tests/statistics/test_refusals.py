@@ -4,6 +4,7 @@ rightly."""
 import math
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -43,6 +44,7 @@ WRONG = {
     "rows of other lengths": lambda: actlab.jackknife([[1], [1, 2]]),
     "a matrix": lambda: actlab.jackknife([[1, 2], [1, 2]]),
     "complex": lambda: actlab.jackknife([1j, 2]),
+    "infinite": lambda: actlab.jackknife([math.inf, 1, 2]),
     "no losses": lambda: actlab.at_loss([], [], 1.0),
     "fewer values": lambda: actlab.at_loss([1, 2, 3], [1, 2], 1.5),
     "losses of text": lambda: actlab.at_loss(["a"], [2.0], 1.5),
@@ -134,6 +136,11 @@ def test_a_run_is_one_run_as_text_and_as_a_number():
     mixed, text = pd.DataFrame(pairs), pd.DataFrame(pairs).astype({"first": str})
     assert actlab.contrasts(mixed, "churn", by=[])["n"].tolist() == [5]
     pd.testing.assert_frame_equal(actlab.means(mixed, "churn", "activation"), actlab.means(text, "churn", "activation"))
+    for one in (np.float32, np.array):  # as single precision, nullable columns and 0-d arrays have it
+        odd = mixed.assign(first=pd.Series([one(run) for run in mixed["first"]], dtype=object))
+        pd.testing.assert_frame_equal(
+            actlab.means(odd, "churn", "activation"), actlab.means(text, "churn", "activation")
+        )
     numbers = CURVES.assign(trial=CURVES["trial"].astype(int))
     pd.testing.assert_frame_equal(actlab.equal_loss(numbers, ALONG), actlab.equal_loss(CURVES, ALONG))
     assert not math.isnan(actlab.equal_loss(numbers, ALONG)["difference"][0])
@@ -156,6 +163,34 @@ def test_what_is_missing_is_missing_however_it_is_written():
     assert plain["n"].tolist() == [2, 2]
     pd.testing.assert_frame_equal(plain, of_na)
     assert actlab.means(RUNS.assign(model=pd.NA), "val_loss")["n"].tolist() == [3, 3, 3]
+
+
+def test_a_pair_is_one_whichever_run_comes_first():
+    """At equal loss as in ``contrasts``: pairs that are turned round at some steps change nothing,
+    both ways are two."""
+    turned = ALONG.rename(columns={"first": "second", "second": "first"})
+    half = pd.concat([ALONG[::2], turned[1::2]])
+    pd.testing.assert_frame_equal(actlab.equal_loss(CURVES, half), actlab.equal_loss(CURVES, ALONG))
+    with pytest.raises(ActlabError, match="expected one row a run or pair"):
+        actlab.equal_loss(CURVES, pd.concat([ALONG, turned]))
+
+
+def test_a_masked_value_is_missing():
+    """To whatever takes a row of numbers."""
+    hidden = np.ma.array([1.0, 99.0, 3.0], mask=[False, True, False])
+    pd.testing.assert_series_equal(actlab.jackknife(hidden), actlab.jackknife([1.0, NONE, 3.0]))
+
+
+def test_a_level_without_a_name_is_a_reference_too():
+    """It is not compared with itself."""
+    nameless = RUNS.assign(activation=RUNS["activation"].where(RUNS["activation"] != "relu"))
+    found, named = actlab.contrasts(nameless, "val_loss", reference=np.nan), actlab.contrasts(RUNS, "val_loss")
+    pd.testing.assert_frame_equal(found, named)
+
+
+def test_a_column_may_be_named_by_a_number():
+    found = actlab.contrasts(RUNS.rename(columns={"val_loss": 0}), 0)
+    pd.testing.assert_frame_equal(found, actlab.contrasts(RUNS, "val_loss"))
 
 
 def test_an_index_changes_nothing():

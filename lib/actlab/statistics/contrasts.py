@@ -18,13 +18,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from actlab.errors import BadInput, brief, check_name
-from actlab.statistics.estimate import LEVEL, Array, summary, tail
+from actlab.errors import BadInput, brief, check_name, check_number
+from actlab.statistics.estimate import LEVEL, Array, column, summary, tail
 from actlab.statistics.groups import (
     Cell,
     Columns,
     cell_from,
-    check_number,
     group_of,
     grouped,
     members_of,
@@ -92,7 +91,7 @@ def contrasts(
     check_name("choice of unpaired", unpaired, (True, False))
     if unpaired and "seed" not in table:
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
-    arms = _arms(table, metric, [*by, factor])
+    arms, (reference,) = _arms(table, metric, [*by, factor]), cell_from([reference])
     if arms:  # of nothing there are no differences
         check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)
@@ -170,7 +169,10 @@ def jackknife(values: ArrayLike) -> pd.Series:
         ``n``, ``estimate``, ``low``, ``high``, ``se`` = sqrt((n - 1) / n sum_i (U_(-i) - mean)^2), ``df`` = n - 1, and
         the two-sided ``p`` of 0 (t); no interval below two runs.
     """
-    return pd.Series(summary(values), SUMMARY)
+    every = column(values, "values of all runs and then without each")
+    if np.isinf(every).any():
+        raise BadInput(f"expected finite numbers, or NaN where there is none, got {brief(values)}")
+    return pd.Series(summary(every), SUMMARY)
 
 
 class Arm:
@@ -243,7 +245,7 @@ def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> li
     check_number("the number of comparisons that are planned", planned or 0)
     cells = list(every)
     groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)
-    return [(*group, level) for group in groups for level in levels if level != reference]
+    return [(*group, level) for group in groups for level in levels if (level,) != (reference,)]
 
 
 def decided(

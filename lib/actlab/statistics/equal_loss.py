@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from actlab.errors import BadInput, check_name
+from actlab.errors import BadInput, check_name, check_number
 from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, decided
 from actlab.statistics.estimate import Array, column, summary
 from actlab.statistics.groups import (
     Cell,
     Columns,
-    check_number,
+    cell_from,
     group_of,
     grouped,
     names_of,
@@ -78,7 +78,7 @@ def equal_loss(
     by = group_of(by, factor)[:-1]
     curves, pairs = _tidied(curves, pairs, metric, [*by, factor])
     arms, status = arms_of(curves, pairs, metric, by, factor, exclude_above)
-    every = grouped(curves, [*by, factor])
+    every, (reference,) = grouped(curves, [*by, factor]), cell_from([reference])
     check_name(f"level of {factor}", reference, {cell[-1] for cell in every})
     values = dict(iter(_at_equal_loss(arms, share).groupby("cell", sort=False)))
 
@@ -175,9 +175,11 @@ def arms_of(
     """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss), of tidy
     tables."""
     if highest is not None:
-        check_number("a loss above which arms are excluded", highest, finite=False)
+        check_number("a loss above which arms are excluded", highest, most=math.inf)
     curves = curves.assign(trial=curves["trial"].map(run_of))
-    pairs = pairs.assign(**{side: pairs[side].map(run_of) for side in ("first", "second")})
+    first, second = pairs["first"].map(run_of), pairs["second"].map(run_of)
+    kept = first <= second  # a pair is one, whichever of its runs comes first
+    pairs = pairs.assign(first=first.where(kept, second), second=second.where(kept, first))
     labels = pd.Index(curves["trial"].unique()).sort_values()
     along = grouped(pairs, [*by, factor])
     arms: dict[Cell, Curves] = {}

@@ -17,11 +17,13 @@ LEVEL = 0.95
 
 
 def column(values: object, what: str) -> Array:
-    """One or more numbers in a row; ``BadInput`` says what they are where they are something else."""
+    """One or more numbers in a row, NaN where one is masked; ``BadInput`` says what they are where they are something
+    else."""
     try:
-        found = np.asarray(values)
+        found: Any = np.ma.asarray(values)  # else a mask would be forgotten
         if found.ndim == 1 and found.size and found.dtype.kind in "biuf":
-            return found.astype(np.float64)
+            row: Array = found.astype(np.float64).filled(math.nan)
+            return row
     except (TypeError, ValueError):  # lists of different lengths
         pass
     raise BadInput(f"expected {what}: a row of numbers, at least one, got {brief(values)}")

@@ -34,12 +34,13 @@ def run_of(run: object) -> str:
         return run
     if isinstance(run, Iterable) or pd.isna(run):
         raise BadInput(f"expected the name of a run, got {brief(run)}")
-    return str(int(run)) if isinstance(run, float) and run.is_integer() else str(run)
+    return str(int(run)) if isinstance(run, float | np.floating) and run.is_integer() else str(run)
 
 
 def runs_of(network: object) -> frozenset[str]:
     """The runs in a network of a pair: a single one, or the members of an ensemble."""
-    members = [*network] if isinstance(network, tuple | list | np.ndarray) else [network]
+    network = network.tolist() if isinstance(network, np.ndarray) else network
+    members = [*network] if isinstance(network, tuple | list) else [network]
     if not members:
         raise BadInput("expected the names of runs, got an ensemble of none")
     return frozenset(map(run_of, members))
@@ -73,7 +74,10 @@ def tidy(table: object, columns: Iterable[str], numbers: Iterable[str] = ()) -> 
     numbers = [*numbers]
     for name in (*columns, *numbers):
         check_name("column", name, table.columns)
-    return table.reset_index(drop=True).assign(**{name: _doubles(table[name]) for name in numbers})
+    found = table.reset_index(drop=True)
+    for name in numbers:
+        found[name] = _doubles(table[name])
+    return found
 
 
 def _doubles(column: pd.Series) -> Any:
@@ -81,17 +85,6 @@ def _doubles(column: pd.Series) -> Any:
     if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_complex_dtype(kind):
         raise BadInput(f"expected a column of numbers, got {column.name} of type {kind}")
     return column.to_numpy(dtype=np.float64, na_value=math.nan)
-
-
-def check_number(what: str, value: object, above: float = -math.inf, finite: bool = True) -> None:
-    """``BadInput`` where it is no number above another, or infinite (unless not ``finite``)."""
-    try:
-        fits = isinstance(value, int | float | np.integer | np.floating) and above < float(value)
-        fits = fits and not (finite and value == math.inf)
-    except OverflowError:  # of hundreds of digits
-        fits = False
-    if not fits:
-        raise BadInput(f"expected {what}, got {brief(value)}")
 
 
 def names_of(columns: Columns) -> list[str]:
