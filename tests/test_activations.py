@@ -86,7 +86,7 @@ def test_a_family_has_a_member_for_every_beta():
         ACTIVATIONS["smelu_0.3"] = ACTIVATIONS["relu"]
 
 
-@pytest.mark.parametrize("beta", [0.0, -1.0, math.nan])
+@pytest.mark.parametrize("beta", [0.0, -1.0])
 def test_smelu_refuses_a_bad_beta(beta):
     """SmeLU is not defined at beta <= 0, and the message says which limit is meant instead."""
     with pytest.raises(BadInput, match=r"beta > 0.*relu"):
@@ -126,6 +126,16 @@ def test_every_call_makes_a_fresh_module():
         one, two = get_activation(name, features=3), get_activation(name, features=3)
         assert one is not two
         assert {*one.parameters()}.isdisjoint(two.parameters())
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "1", None, True, 10**400, 1e300, [1.0]])
+def test_a_parameter_is_a_finite_number(value):
+    """Else a module would give NaN, or raise when it is first called."""
+    for name, parameter in (("swish_beta", "beta"), ("smelu", "beta"), ("sine", "omega"), ("random_prelu", "mean")):
+        with pytest.raises(BadInput, match=f"{parameter} of the activation {name!r} as a number"):
+            get_activation(name, **{parameter: value})
+    with pytest.raises(BadInput, match="cannot take"):
+        get_activation("prelu", features=-1)
 
 
 def test_a_parameter_that_the_formula_does_not_have_is_refused():

@@ -49,10 +49,14 @@ def test_prelu_adds_one_slope_a_hidden_feature():
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("n_layer", 0, "n_layer must be at least 1, got 0"),
+        ("n_layer", 0, "n_layer as a whole number from 1, got 0"),
+        ("vocab_size", 2.5, "vocab_size as a whole number from 1, got 2.5"),
+        ("block_size", True, "block_size as a whole number from 1, got True"),
+        ("n_embd", None, "n_embd as a whole number from 1, got None"),
         ("n_head", 5, r"n_embd \(12\) must be a multiple of n_head \(5\)"),
-        ("dropout", 1.0, r"dropout must lie in \[0, 1\), got 1.0"),
+        ("dropout", 1.0, r"dropout in \[0, 1\), got 1.0"),
         ("dropout", float("nan"), "got nan"),
+        ("dropout", "0.1", "got '0.1'"),
     ],
 )
 def test_config_errors_name_the_field(field, value, message):

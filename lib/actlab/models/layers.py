@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab.activations import Activation
-from actlab.errors import BadInput
+from actlab.errors import BadInput, check_number
 from actlab.models.vocabulary import Vocabulary
 
 Initialiser = Callable[..., object]
@@ -39,12 +39,10 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_layer", "n_embd", "n_head", "block_size"):
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name} must be at least 1, got {getattr(self, name)}")
+            check_number(f"{name} as a whole number from 1", getattr(self, name), 1, whole=True)
         if self.n_embd % self.n_head:
             raise BadInput(f"n_embd ({self.n_embd}) must be a multiple of n_head ({self.n_head})")
-        if not 0 <= self.dropout < 1:
-            raise BadInput(f"dropout must lie in [0, 1), got {self.dropout}")
+        check_number("dropout in [0, 1)", self.dropout, 0, most=math.nextafter(1, 0))
 
 
 def normal(tensor: Tensor, generator: torch.Generator) -> None:

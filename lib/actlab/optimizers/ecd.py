@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
-from actlab.errors import BadInput
+from actlab.errors import BadInput, check_number
 from actlab.optimizers.cached_passes import accumulate_and_move, numbers, pieces
 
 INNER_PRODUCTS = ("per_tensor", "global")
@@ -86,9 +86,8 @@ class ECD(torch.optim.Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """As torch's; the settings that concern the whole system must be those of the other groups."""
         group = {**self.defaults, **param_group}
-        for name in ("lr", "eta", "nu", "weight_decay"):
-            if not group[name] >= 0 or (name == "eta" and group[name] == 0):
-                raise BadInput(f"ECD needs {name} {'>' if name == 'eta' else '>='} 0, got {group[name]}")
+        for name, least in {"lr": 0, "nu": 0, "weight_decay": 0, "eta": 1e-30, "F0": -1e30}.items():
+            check_number(f"ECD's {name} from {least} to 1e30", group[name], least, most=1e30)
         if group["inner_product"] not in INNER_PRODUCTS:
             raise BadInput(f"inner_product must be one of {', '.join(INNER_PRODUCTS)}, got {group['inner_product']!r}")
         for name in SHARED:
