@@ -9,8 +9,10 @@ from torch import Tensor
 
 from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_name
 from actlab.errors import BadInput
+from actlab.models import SCALES
 from actlab.records import store
 from actlab.study.language_study import LanguageStudy
+from actlab.trainers.windows import spread
 
 USUAL = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
 """The part of a text that a baseline need not name."""
@@ -41,14 +43,16 @@ def ensure(study: LanguageStudy, trains: bool = True) -> None:
     measured. Where nothing ``trains``, one that is there is not compared with the text, which need not be here.
 
     Raises:
-        BadInput: it has that of another part of the text, or of a built-in one as another Python has it.
+        BadInput: the text is too short; it has that of another part of the text, or of a built-in one as another Python
+            has it.
     """
+    block = max(SCALES[scale].block_size for scale in study.levels("scale"))
     for dataset in study.levels("dataset"):
         first = {axis: study.levels(axis)[0] for axis in USUAL}
-        _ensure(study.study, dataset, first, trains)
+        _ensure(study.study, dataset, first, block, trains)
 
 
-def _ensure(study: str, dataset: str, part: dict[str, Any], trains: bool) -> None:
+def _ensure(study: str, dataset: str, part: dict[str, Any], block: int, trains: bool) -> None:
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
     own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
     there = sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"))
@@ -59,6 +63,8 @@ def _ensure(study: str, dataset: str, part: dict[str, Any], trains: bool) -> Non
     data |= {"validation_positions": len(corpus.validation) - 1}
     data |= {name: value for name, value in part.items() if value != USUAL[name]}
     if not there:
+        for text in (corpus.train, corpus.validation):
+            spread(text, block, 1)  # one that is too short to train is refused before anything is written
         record = {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}}
         store.save(store.path_of(study, f"baseline-{name}-{corpus.sha256[:10]}"), record)
     elif store.load(there[0])["provenance"]["data"] | {"name": data["name"]} != data:

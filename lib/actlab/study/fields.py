@@ -19,7 +19,7 @@ from pydantic_core.core_schema import CoreSchema, with_info_after_validator_func
 from actlab.activations import ACTIVATIONS, SYNONYMS
 from actlab.data.fetch import SHAKESPEARE, no_download
 from actlab.data.text import TEXTS, is_file, load_text, own_sha256
-from actlab.errors import LIMITS, BadInput, DataError, UnknownName, brief
+from actlab.errors import CONTROL, LIMITS, BadInput, DataError, UnknownName, brief
 from actlab.files import parse_yaml
 from actlab.models import MODELS, SCALES
 from actlab.optimizers import OPTIMIZERS
@@ -126,7 +126,7 @@ def folder(name: str) -> str:
 
 
 def _readable(name: str, info: ValidationInfo) -> str:
-    if re.search(r"[<>\x00-\x1f]", name):
+    if re.search(r"[<>\t\n]", name) or CONTROL.search(name):
         raise BadInput("a text's name has no <, no > and no control character")
     if (name in TEXTS or is_file(name) or info.context != BEFORE) and (own := own_sha256(name)):
         load_text(name)

@@ -47,7 +47,7 @@ def load(record: store.Record, label: str) -> Trial:
 
 def check_trains(record: Mapping[str, Any]) -> None:
     """``RecordError`` where a record is of a kind that holds no trials, or lacks what all of them have."""
-    if record.get("kind") not in RECORDED:
+    if record.get("kind") not in [*RECORDED]:
         raise RecordError(f"a record of kind {record.get('kind')!r} holds no trials that can be trained again")
     if lacking := [name for name in ("study", "arm", "config", "trials", "provenance") if not record.get(name)]:
         raise RecordError(f"a record of kind {record['kind']!r} has {', '.join(lacking)}, which this one lacks")

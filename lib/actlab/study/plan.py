@@ -6,11 +6,13 @@ began is read from the repository's history (``actlab.plans.history``), not from
 """
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from actlab.statistics.tuning import Rule
+
+T = TypeVar("T")
 
 
 class Checked(BaseModel):
@@ -24,15 +26,21 @@ def _number(value: object) -> object:
     return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d{1,3}", value) else value
 
 
+def _each_once(values: list[T]) -> list[T]:
+    if len(set(values)) < len(values):
+        raise ValueError("expected each once")
+    return values
+
+
 Number = Annotated[float, BeforeValidator(_number)]
 
 
 class Tuning(Checked):
     """The grid and the seeds of a study that chooses learning rates (or multiples of the published ones)."""
 
-    rates: list[Number] = Field(min_length=2)
+    rates: Annotated[list[Number], AfterValidator(_each_once)] = Field(min_length=2)
     """The grid that is tried first."""
-    seeds: list[int] = Field(min_length=1)
+    seeds: Annotated[list[int], AfterValidator(_each_once)] = Field(min_length=1)
     """The first tries every rate, the others the best."""
     keep: int = Field(Rule.keep, ge=1)
     """How many of the best rates the other seeds try."""

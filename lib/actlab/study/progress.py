@@ -175,7 +175,9 @@ def _unfinished(results: Mapping[str, Any]) -> str:
     """What to say of a trial that did not end well."""
     if results.get("status") != "diverged":
         return f"failed: {failed}" if (failed := why(results)) else ""
-    last = results["history"][-1]
+    if not (history := results.get("history")):  # networks on images and twins keep none
+        return "diverged"
+    last = history[-1]
     loss = last["train_loss"] if math.isfinite(last["val_loss"]) else last["val_loss"]
     return f"diverged at step {last['iteration']}, loss {loss}"
 
