@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from actlab.errors import BadInput, brief, check_name, check_number
-from actlab.statistics.estimate import LEVEL, Array, column, summary, tail
+from actlab.statistics.estimate import LEVEL, Array, summary, tail
 from actlab.statistics.groups import (
     Cell,
     Columns,
@@ -169,10 +169,7 @@ def jackknife(values: ArrayLike) -> pd.Series:
         ``n``, ``estimate``, ``low``, ``high``, ``se`` = sqrt((n - 1) / n sum_i (U_(-i) - mean)^2), ``df`` = n - 1, and
         the two-sided ``p`` of 0 (t); no interval below two runs.
     """
-    every = column(values, "values of all runs and then without each")
-    if np.isinf(every).any():
-        raise BadInput(f"expected finite numbers, or NaN where there is none, got {brief(values)}")
-    return pd.Series(summary(every), SUMMARY)
+    return pd.Series(summary(values), SUMMARY)
 
 
 class Arm:

@@ -37,7 +37,10 @@ def tail(distance: float, error: float, df: float) -> float:
 def summary(values: ArrayLike) -> tuple[int, float, float, float, float, float, float]:
     """(n, estimate, low, high, se, df, p) of any statistic of n runs, from its (1 + n,) values of all of them and then
     without one each (``contrasts.jackknife``)."""
-    value, *rest = column(values, "values of all runs and then without each").tolist()
+    every = column(values, "values of all runs and then without each")
+    if np.isinf(every).any():
+        raise BadInput(f"expected finite numbers, or NaN where there is none, got {brief(values)}")
+    value, *rest = every.tolist()
     left_out, n = np.array(rest), len(rest)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
     reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error
