@@ -21,7 +21,7 @@ from actlab.statistics.significance import holm
 TV, ARM, SIDES = "total_variation", ["model", "activation"], ["estimate", "low", "high"]
 POINTS = "points of probability"
 """A hundredth of total variation; a change below 0: two networks agree more."""
-SHARE = "% of a seed's effect"
+SHARE = "% of another seed's effect"
 TRANSFORMERS = ["charlm", "minigpt", "nanotransformer"]
 Estimate = tuple[float, float, float]
 """Value and the ends of its 95% interval; these are NaN where there is none."""
@@ -232,7 +232,7 @@ def agreement() -> list[Finding]:
         table = averaging(study).sort_values("difference")
         for end, row in (("most", table.iloc[0]), ("least", table.iloc[-1])):
             where = f"{row['model']}, {row['activation']}, {rate} rate"
-            what = f"what averaging changes where it does {end} of twelve configurations ({where})"
+            what = f"change between two seeds by averaging, where it is {end} of twelve configurations ({where})"
             found.append(fact(f"{name}-{end}", what, estimate(row, 100), unit=POINTS, study=study))
     cost = dearer("remedies", 0.99)
     better = constant().query("p_holm < 0.05")["difference"] < 0
@@ -304,15 +304,15 @@ def ladder() -> pd.DataFrame:
 def one_bit_changed() -> list[Finding]:
     """What one bit does, and what a rounder corner does to that."""
     fact = partial(Finding, n=5, unit=SHARE, study="one-bit", page="one-bit", digits=0)
-    what = "what one bit does of what another seed does"
+    what = "effect of one bit"
     found = []
     for _, row in one_bit().iterrows():
         name, where = f"one-bit-{row['activation']}-{row['model']}", f"({row['model']}, {row['activation']})"
         found.append(fact(name, f"{what}, at ReLU's tuned rate {where}", estimate(row)))
     relu, gelu = (one_bit().query("activation == @name").sort_values("estimate") for name in ("relu", "gelu"))
     for name, row, where in (
-        ("relu-least", relu.iloc[0], f"under ReLU, where it does least ({relu.iloc[0]['model']})"),
-        ("relu-most", relu.iloc[-1], f"under ReLU, where it does most ({relu.iloc[-1]['model']})"),
+        ("relu-least", relu.iloc[0], f"under ReLU, where it is smallest ({relu.iloc[0]['model']})"),
+        ("relu-most", relu.iloc[-1], f"under ReLU, where it is largest ({relu.iloc[-1]['model']})"),
         ("gelu-four", gelu.iloc[3], "under GELU, at most in four of six architectures"),
         ("gelu-fifth", gelu.iloc[4], f"under GELU ({gelu.iloc[4]['model']})"),
         ("gelu-sixth", gelu.iloc[5], f"under GELU ({gelu.iloc[5]['model']})"),
