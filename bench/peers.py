@@ -22,12 +22,13 @@ from actlab.data.text import load_text
 from actlab.models import MODELS, SCALES, build_model
 from actlab.trainers import setup
 from actlab.trainers.evaluation import evaluate
-from actlab.trainers.loop import train
+from actlab.trainers.loop import Training, train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
-from actlab.trainers.windows import cover, spread
+from actlab.trainers.windows import RandomWindows, cover, spread
 
 RECIPE = Recipe(iterations=500, evaluate_every=50, batch_size=32)
+RATE, DECAY = reference.RATE, reference.DECAY
 """The published recipe at lite scale."""
 SOME_BATCHES = 4
 """Evaluated in one measured piece by the ways that evaluate random batches."""
@@ -59,8 +60,17 @@ def ours(setting, dtype="float32"):
     validation, one = cover(corpus.validation, width), spread(corpus.validation, width, 1)
     recipe = replace(RECIPE, iterations=setting.steps, evaluate_every=setting.steps, dtype=dtype)
     return {
-        "training": lambda: train(model, corpus.train, one, one, recipe, 0),
-        "evaluation": lambda: evaluate(model, validation, recipe),
+        "training": lambda: train(
+            Training(
+                model,
+                torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=DECAY, fused=True),
+                RandomWindows(corpus.train, width, recipe, 0).batch,
+                lambda net, _: evaluate(net, one),
+                recipe,
+                0,
+            )
+        ),
+        "evaluation": lambda: evaluate(model, validation),
     }
 
 
@@ -71,8 +81,8 @@ class NanoGPT(reference.Learner):
     def __init__(self, model, corpus, recipe):
         super().__init__(model, corpus, recipe, reference.TorchAttention)
         matrices, rest = ([p for p in self.net.parameters() if (p.dim() >= 2) is wanted] for wanted in (True, False))
-        groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": rest, "weight_decay": 0.0}]
-        self.optimizer = torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.95))
+        groups = [{"params": matrices, "weight_decay": DECAY}, {"params": rest, "weight_decay": 0.0}]
+        self.optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.95))
         self.schedule = LambdaLR(self.optimizer, lambda i: 0.55 + 0.45 * math.cos(math.pi * i / recipe.iterations))
 
     def step(self):
@@ -116,7 +126,7 @@ def lightning(setting):
             self.log("val_loss", self._loss(batch))
 
         def configure_optimizers(self):
-            return torch.optim.AdamW(self.parameters(), lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay)
+            return torch.optim.AdamW(self.parameters(), lr=RATE, weight_decay=DECAY)
 
     def trainer():
         off = dict.fromkeys(("logger", "enable_progress_bar", "enable_checkpointing", "enable_model_summary"), False)

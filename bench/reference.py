@@ -20,6 +20,8 @@ from actlab.models.layers import CausalSelfAttention, Dropout, LSTMStack
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
 
+RATE, DECAY = 3e-4, 0.01
+"""Of AdamW, as published."""
 EVALUATION_BATCHES = 50
 
 
@@ -107,9 +109,7 @@ class Learner:
     def __init__(self, model, corpus, recipe, attention=NaiveAttention):
         self.net, self.corpus = naive(model, attention), corpus
         self.sizes = model.config.block_size, recipe.batch_size
-        self.optimizer = torch.optim.AdamW(
-            self.net.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
-        )
+        self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=RATE, weight_decay=DECAY)
 
     def batch_loss(self, text):
         """Mean loss on a random batch of a text."""

@@ -8,12 +8,17 @@ TRAINED = """
 import sys, torch
 from actlab.data.text import corpus_of
 from actlab.models import SCALES, build_model
-from actlab.trainers.loop import train
+from actlab.optimizers import build_optimizer
+from actlab.trainers.evaluation import evaluate
+from actlab.trainers.loop import Training, train
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.windows import spread
+from actlab.trainers.windows import RandomWindows, spread
 text = corpus_of("abc", "abc " * 300)
-windows = spread(text.validation, SCALES["quick"].block_size, 1)
-train(build_model("charlm", SCALES["quick"], "gelu"), text.train, windows, windows, Recipe(2, 1, batch_size=2), 0)
+recipe, block = Recipe(2, 1, batch_size=2), SCALES["quick"].block_size
+windows, batch = spread(text.validation, block, 1), RandomWindows(text.train, block, recipe, 0).batch
+net = build_model("charlm", SCALES["quick"], "gelu")
+optimizer = build_optimizer("adamw", net.parameters(), None)
+train(Training(net, optimizer, batch, lambda net, _: evaluate(net, windows), recipe, 0))
 slow = ("torch._dynamo", "torch._inductor", "pandas", "scipy", "sklearn", "matplotlib")
 print([name for name in slow if name in sys.modules])
 """

@@ -27,10 +27,9 @@ def trial_of(model, **changes):
 def test_a_trial_has_the_bits_of_its_repetition_and_the_losses_of_the_cpu(model):
     """Without dropout, whose streams differ between devices, rounding alone is between the two."""
     spec = trial_of(model)
-    (one, tensors), (two, _) = tiny.afresh(spec), tiny.afresh(spec)
+    (one, _), (two, _) = tiny.afresh(spec), tiny.afresh(spec)
     assert one["status"] == "done", one
     assert one["weights_sha256"] == two["weights_sha256"]
-    assert tensors["predictions/5"].device.type == "cpu"
     there, _ = tiny.afresh(spec.model_copy(update={"device": "cpu"}))
     assert one["history"][0]["val_loss"] == pytest.approx(there["history"][0]["val_loss"], abs=1e-5)
     assert one["final"]["val_loss"] == pytest.approx(there["final"]["val_loss"], abs=0.1)

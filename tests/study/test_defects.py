@@ -58,12 +58,12 @@ def test_a_draw_is_the_last_position_of_random_windows(few):
     """Predictions are the model's at the last position of each window, the target is the next character, and the stream
     decides the windows."""
     model, text = tiny.model().eval(), tiny.text(300)
-    probabilities, targets = defects.draw(model, text, tiny.RECIPE, generator(1, "x"))
+    probabilities, targets = defects.draw(model, text, generator(1, "x"))
     starts = torch.randint(len(text) - 8, (60,), generator=generator(1, "x"))
     inputs = text[starts[:, None] + torch.arange(8)].long()
     torch.testing.assert_close(probabilities, torch.softmax(model(inputs)[:, -1], dim=1).detach())
     assert torch.equal(targets, text[starts + 8].long())
-    assert not torch.equal(targets, defects.draw(model, text, tiny.RECIPE, generator(2, "x"))[1])
+    assert not torch.equal(targets, defects.draw(model, text, generator(2, "x"))[1])
 
 
 def test_record_says_both(toy, few):

@@ -20,9 +20,6 @@ from actlab.study.load_model import trial_of
 from actlab.study.measure import disjoint, ensembles
 from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256
-from actlab.trainers.recipes import TokenRecipe
-
-RECIPE = TokenRecipe(iterations=1, evaluate_every=1)
 
 
 def test_trajectory_compares_the_trials_along_the_way(toy):
@@ -143,7 +140,7 @@ def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
     monkeypatch.setattr(tokens, "BATCH_TOKENS", 32)
     monkeypatch.setattr(tokens, "SPANS", 5)
     net, text = tiny.gpt2(dropout=0.1, symmetry="bQbV").train(), tiny.text(400).int()
-    found = tokens.batch_losses(net, text, RECIPE)
+    found = tokens.batch_losses(net, text)
     assert net.training
     assert found["batch_tokens"] == 32
     assert len(found["batch_losses"]) == 5
@@ -152,7 +149,7 @@ def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
         span = text[start : start + 33].long()
         slow = F.cross_entropy(net(span[:-1].view(4, 8)).flatten(0, 1), span[1:])
         assert found["batch_losses"][batch] == pytest.approx(slow.item(), abs=2e-6)
-    found = tokens.batch_losses(tiny.gpt2(), tiny.text(40).int(), RECIPE)
+    found = tokens.batch_losses(tiny.gpt2(), tiny.text(40).int())
     assert (found["batch_tokens"], len(found["batch_losses"])) == (32, 1)
     with pytest.raises(BadInput, match="needs at least 9"):
-        tokens.batch_losses(tiny.gpt2(), tiny.text(7).int(), RECIPE)
+        tokens.batch_losses(tiny.gpt2(), tiny.text(7).int())

@@ -311,8 +311,7 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
     Path(two).write_bytes(b"\xef\xbb\xbf" + text.read_bytes().replace(b"\n", b"\r\n"))
     text.unlink()
     with monkeypatch.context() as patch:
-        for loop in ("trainers.loop.train", "study.tokens.train_tokens"):
-            patch.setattr(f"actlab.{loop}", lambda *_, **__: pytest.fail("trained"))
+        patch.setattr("actlab.trainers.loop.train", lambda *_: pytest.fail("trained"))
         for study, records in zip(studies, before, strict=True):
             renamed = study.replace(dataset=two)
             assert load(renamed).present == records

@@ -144,10 +144,11 @@ def test_what_is_not_compared_is_named(toy, tmp_path, monkeypatch):
     more = {"snapshots": [2], "ensembles": [2], "equal_compute": [2], "training_windows": 2, "trials": 4}
     (record,) = run(toy.replace(activation=("relu",), **more)).present
     path = store.path_of("toy", record["arm"])
-    always = "trajectory.pairs, trajectory.to_end, equal_compute, training"
-    assert replay(task_of(path)).sentence.endswith(f"; not compared: {always}")
+    always = "equal_compute, training"
+    along = "trajectory.to_end, trajectory.pairs"
+    assert replay(task_of(path)).sentence.endswith(f"; not compared: {along}, {always}")
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "empty"))
-    elsewhere = f"; not compared: the pair with 43, the pair with 44, the pair with 45, ensembles, {always}"
+    elsewhere = f"; not compared: the pair with 43, the pair with 44, the pair with 45, {along}, ensembles, {always}"
     assert replay(task_of(path)).sentence.endswith(elsewhere)
     (plain,) = run(toy.replace(study="plain", activation=("relu",))).present
     assert "not compared" not in replay(task_of(store.path_of("plain", plain["arm"]))).sentence

@@ -17,11 +17,12 @@ from actlab.study.cache import run_task, train_afresh
 from actlab.study.images import ImageStudy
 from actlab.study.run import run_experiment, tasks_of
 from actlab.study.tokens import TokenStudy
-from actlab.study.trial import Measures, Task
-from actlab.trainers.loop import train
+from actlab.study.trial import Task
+from actlab.trainers.evaluation import evaluate
+from actlab.trainers.loop import Training, train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
-from actlab.trainers.windows import cover, spread
+from actlab.trainers.windows import RandomWindows, cover
 
 CONFIG = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.2)
 GPT2_CONFIG = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
@@ -64,9 +65,9 @@ def arm(settings, model="charlm", activation="relu"):
     return settings.replace(model=model, activation=activation).arms()[0]
 
 
-def task(trial, **asked):
-    """What trains a trial alone, with predictions on five windows."""
-    return Task((trial,), Measures(**{"prediction_windows": 5} | asked))
+def task(trial, snapshots=()):
+    """What trains a trial alone."""
+    return Task((trial,), snapshots)
 
 
 def cached(trial, **asked):
@@ -132,10 +133,16 @@ def enlarge(module, factor=20.0):
     return module
 
 
-def run(net, recipe=RECIPE, **more):
-    """Train on the tiny text; predictions on four windows."""
-    validation = text(70, seed=1)
-    return train(net, text(), cover(validation, 8), spread(validation, 8, 4), recipe, 42, **more)
+def adamw(net, rate=3e-4, decay=0.01):
+    """The optimizer of a tiny training."""
+    return torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=decay, fused=True)
+
+
+def run(net, recipe=RECIPE, rate=3e-4, decay=0.01, **more):
+    """Train on the tiny text."""
+    validation, batch = cover(text(70, seed=1), 8), RandomWindows(text(), 8, recipe, 42).batch
+    optimizer = adamw(net, rate, decay)
+    return train(Training(net, optimizer, batch, lambda model, _: evaluate(model, validation), recipe, 42, **more))
 
 
 def tasks(toy, monkeypatch):
@@ -166,4 +173,4 @@ def stepped(optimizer, loss, take=step):
 
 def outcome(trial):
     """Everything that a trial computed, so that ``==`` compares bit for bit, NaN included. Times are left out."""
-    return trial.status, json.dumps(trial.progress.history), trial.weights_sha256, trial.probabilities.numpy().tobytes()
+    return trial.status, json.dumps(trial.progress.history), trial.weights_sha256

@@ -45,9 +45,9 @@ def listen():
     """Training and checkpoints leave lines in the diary."""
     train, save, load = loop.train, checkpoint.save, checkpoint.load
 
-    def noted_train(*args, **kwargs):
-        note("train", kwargs["saved_at"], 0)
-        return train(*args, **kwargs)
+    def noted_train(training):
+        note("train", training.saved_at, 0)
+        return train(training)
 
     def noted_save(path, model, optimizer, progress):
         save(path, model, optimizer, progress)

@@ -15,12 +15,11 @@ from actlab.data.tokens import TokenStream, write_shard
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.trainers import loop
 from actlab.trainers.evaluation import evaluate, measure
-from actlab.trainers.loop import train_tokens
-from actlab.trainers.recipes import TokenRecipe
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import cover
 
-RECIPE = TokenRecipe(iterations=12, evaluate_every=4)
+RECIPE = Recipe(iterations=12, evaluate_every=4)
 TOKENS = (np.arange(3000) * 7 + np.arange(3000) // 11 * 3) % 29
 """A text with structure: half of it follows from the token before."""
 
@@ -44,7 +43,11 @@ def run(shard, name, recipe, batch=4, net=None, **more):
     settings = more.pop("settings", {"nu": 0.3, "F0": 0.0} if name == "ecd" else {})
     optimizer = build_optimizer(name, net.parameters(), generator(1, "optimizer"), **settings)
     stream = TokenStream([shard], 8, batch, lambda epoch: generator(1, f"order/{epoch}"))
-    return train_tokens(net, optimizer, stream, windows(), recipe, 1, **more)
+
+    def measured(net, iteration):
+        return {"tokens": iteration * recipe.micro_batches * batch * 8, **measure(net, windows(), 29)}
+
+    return loop.train(loop.Training(net, optimizer, stream.batch, measured, recipe, 1, **more))
 
 
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
@@ -75,19 +78,19 @@ def test_accumulation_is_a_larger_batch(shard, name):
 
 
 def test_rates_rise_then_fall():
-    recipe = TokenRecipe(iterations=110, evaluate_every=10, schedule="cosine", warmup=10, final_share=0.2)
+    recipe = Recipe(iterations=110, evaluate_every=10, schedule="cosine", warmup=10)
     rates = [recipe.rate(i) for i in range(111)]
     assert rates[:10] == pytest.approx([(i + 1) / 10 for i in range(10)])
     assert rates[10] == 1
-    assert rates[60] == pytest.approx(0.6)
-    assert rates[110] == pytest.approx(0.2)
-    assert TokenRecipe(iterations=9, evaluate_every=3).rate(8) == 1
+    assert rates[60] == pytest.approx(0.55)
+    assert rates[110] == pytest.approx(0.1)
+    assert Recipe(iterations=9, evaluate_every=3).rate(8) == 1
 
 
 def test_measure_agrees_with_the_other_loop_and_a_slow_standard_error():
     net, fixed = model().eval(), windows()
-    got = measure(net, fixed, RECIPE, 29)
-    plain = evaluate(net, fixed, RECIPE)
+    got = measure(net, fixed, 29)
+    plain = evaluate(net, fixed)
     assert {name: got[name] for name in plain} == pytest.approx(plain, rel=1e-6)
     with torch.no_grad():
         pairs = zip(fixed.inputs, fixed.targets, strict=True)

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from actlab.errors import BadInput
 from actlab.trainers.determinism import perturb, weights_sha256
 from actlab.trainers.twins import RESCALED_TO, Follow, Inputs, Lead, copies, distance, rescale, train_together
+from actlab.trainers.windows import RandomWindows
 
 
 def together(names, activation="relu", moved=True, model="nanotransformer"):
@@ -20,7 +21,8 @@ def together(names, activation="relu", moved=True, model="nanotransformer"):
     leader, followers = tiny.model(model, activation), {name: tiny.model(model, activation) for name in names}
     for net in followers.values() if moved else ():
         perturb(net)
-    rows = train_together(leader, followers, tiny.text(), 8, tiny.RECIPE, "adamw", 42)
+    batch = RandomWindows(tiny.text(), 8, tiny.RECIPE, 42).batch
+    rows = train_together(leader, followers, batch, tiny.RECIPE.iterations, tiny.adamw, 42)
     return leader, followers, list(rows)
 
 
@@ -104,7 +106,8 @@ def test_rescaling_does_not_change_how_fast_a_small_difference_grows():
     for net in nets:
         net.double()  # one bit of float32
     recipe = replace(tiny.RECIPE, iterations=31)
-    rows = list(train_together(nets[0], {"own": nets[1], "rescaled": nets[2]}, tiny.text(), 8, recipe, "adamw", 42))
+    batch, followers = RandomWindows(tiny.text(), 8, recipe, 42).batch, {"own": nets[1], "rescaled": nets[2]}
+    rows = list(train_together(nets[0], followers, batch, recipe.iterations, tiny.adamw, 42))
     away = {
         name: {row["iteration"]: row["weight_distance"] for row in rows if row["change"] == name}
         for name in ("own", "rescaled")

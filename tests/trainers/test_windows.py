@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.errors import BadInput
-from actlab.trainers.seeds import derive, generator
-from actlab.trainers.windows import SKIP, Windows, batch_starts, cover, spread
+from actlab.trainers.recipes import Recipe
+from actlab.trainers.seeds import derive
+from actlab.trainers.windows import SKIP, RandomWindows, Windows, cover, spread
 
 
 @given(block_size=st.integers(1, 40), extra=st.integers(1, 400))
@@ -79,7 +80,8 @@ def test_windows_hash():
 @given(length=st.integers(9, 60), seed=st.integers(0, 100))
 def test_batches_stay_inside_the_text(length, seed):
     """Every start leaves room for a window and its last target."""
-    starts = batch_starts(length, 8, 4, 50, generator(seed, "order"))
+    recipe = Recipe(iterations=50, evaluate_every=1, batch_size=4)
+    starts = RandomWindows(torch.arange(length), 8, recipe, seed).starts
     assert starts.shape == (50, 4)
     assert int(starts.min()) >= 0
     assert int(starts.max()) + 8 <= length - 1

@@ -22,7 +22,7 @@ from actlab.study import sampling
 from actlab.study.cache import run_task, tensors_of
 from actlab.study.character_study import CharacterStudy
 from actlab.study.characters import CharacterTrial
-from actlab.study.trial import Measures, Task
+from actlab.study.trial import Task
 
 SEEN = {" ": "␣", "\n": "⏎\n"}
 EVERY = 2.0
@@ -147,7 +147,7 @@ class TrainOne(Panel):
                 )
 
         try:
-            (result,) = run_task(Task((spec,), Measures(prediction_windows=self.params.prediction_windows)), watch)
+            (result,) = run_task(Task((spec,)), watch)
             ended = result.get("traceback", "").strip().rpartition("\n")[2]
             evaluated = [(one["iteration"], one["train_loss"]) for one in result.get("history", ())]
             if evaluated and not points:  # it came from the cache: no step was watched
@@ -199,7 +199,7 @@ class SideBySide(Panel):
         specs = [self.spec(self.params.seed + i) for i in range(2)]
         for spec in specs:
             self.out.value = f"seed {spec.seed} is being trained"
-            run_task(Task((spec,), Measures(prediction_windows=self.params.prediction_windows)))
+            run_task(Task((spec,)))
         seeds = [f"seed {spec.seed}" for spec in specs]
         models = [spec.trained(tensors_of(spec)) for spec in specs]
         corpus = load_text(specs[0].dataset)

@@ -11,7 +11,7 @@ from actlab.plugins.contracts import check_causal
 from actlab.study import baselines
 from actlab.study.characters import BFLOAT16, CharacterTrial
 from actlab.study.record_size import check_sizes
-from actlab.study.trial import Arm, Trial
+from actlab.study.trial import Arm
 from actlab.trainers import setup
 from actlab.trainers.evaluation import predict
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from actlab.study.character_study import CharacterStudy
 
 
-def prepared(study: CharacterStudy, missing: Sequence[Arm[Trial]]) -> str:
+def prepared(study: CharacterStudy, missing: Sequence[Arm]) -> str:
     """Refuse what no record holds, a user's own part that sees the future, or a metric that fails on real predictions;
     refuse, or announce, what bfloat16 means on this processor; measure the text's own tables. Returns a note for the
     display, if any."""
@@ -34,7 +34,7 @@ def prepared(study: CharacterStudy, missing: Sequence[Arm[Trial]]) -> str:
     return note
 
 
-def _try_metrics(arm: Arm[Trial]) -> None:
+def _try_metrics(arm: Arm) -> None:
     """``BadInput`` where a user's own metric fails on the predictions of two networks that are not trained yet, on the
     windows on which the arm's trials are compared."""
     trial, names = arm.trials[0], list(dict(arm.measures.metrics))
@@ -42,7 +42,7 @@ def _try_metrics(arm: Arm[Trial]) -> None:
         return
     frozen = trial.compared_on(arm.measures.prediction_windows).to(trial.device)
     nets = [each.fresh().to(trial.device) for each in (trial, trial.with_change(trial.seed + 1))]
-    first, second = (predict(net, frozen, trial.recipe) for net in nets)
+    first, second = (predict(net, frozen) for net in nets)
     for name in names:
         try:
             metrics.row_means(first, second, [name])

@@ -43,31 +43,31 @@ def snapshot_of(place: Path, iteration: int) -> Path:
 
 
 def tensors_of(trial: Trial, iteration: int | None = None) -> dict[str, Tensor]:
-    """Weights and predictions of a finished trial, at its end or at a snapshot."""
+    """Weights of a finished trial, at its end or at a snapshot."""
     place = place_of(trial)
     return checkpoint.read_tensors(place if iteration is None else snapshot_of(place, iteration))[0]
 
 
-def cached(task: Task[Trial]) -> list[Results] | None:
+def cached(task: Task) -> list[Results] | None:
     """What the trials of a task left, if all of them have ended here, with every snapshot that is asked for."""
     found = []
     for trial in task.trials:
         if not (place := place_of(trial)).exists():
             return None
         results = checkpoint.read_tensors(place)[1]
-        snapshots = [snapshot_of(place, iteration) for iteration in task.measures.snapshots]
+        snapshots = [snapshot_of(place, iteration) for iteration in task.snapshots]
         if results["status"] != "diverged" and not all(map(Path.exists, snapshots)):
             return None
         found.append(results)
     return found
 
 
-def has_ended(task: Task[Trial]) -> bool:
+def has_ended(task: Task) -> bool:
     """Whether every trial of a task has left its file; whether it is whole is seen where it is read."""
     return all(place_of(trial).exists() for trial in task.trials)
 
 
-def run_task(task: Task[Trial], report: Report | None = None) -> list[Results]:
+def run_task(task: Task, report: Report | None = None) -> list[Results]:
     """Train what is not in the cache; a started training goes on from its checkpoint. A failure is a status with its
     traceback, never raised.
 
@@ -95,7 +95,7 @@ def checkpoint_of(place: Path) -> Path:
     return place.with_suffix(".checkpoint")
 
 
-def train_afresh(task: Task[Trial], report: Report | None = None, place: Path | None = None) -> list[Outcome]:
+def train_afresh(task: Task, report: Report | None = None, place: Path | None = None) -> list[Outcome]:
     """Train a task without looking at the cache: an outcome a trial. ``place``: the file in which its first trial ends;
     checkpoint and snapshots go beside it, nothing is left where there is none."""
     setup.prepare()

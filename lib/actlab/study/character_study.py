@@ -19,7 +19,7 @@ from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, Wind
 from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import without_vocabulary
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Measures, Trial
+from actlab.study.trial import Arm, Measures
 
 Change = Annotated[
     str,
@@ -126,7 +126,7 @@ class CharacterStudy(LanguageStudy):
             found.sort(key=lambda cell: self.levels("activation").index(cell.levels("activation")[0]))
         return found
 
-    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:  # noqa: D102
+    def prepare(self, missing: Sequence[Arm]) -> str:  # noqa: D102
         super().prepare(missing)
         return prepared(self, missing)
 
@@ -150,12 +150,12 @@ class CharacterStudy(LanguageStudy):
             return ()
         return defects.defects_of(self.protocol, model, activation)
 
-    def plain(self) -> list[Arm[Trial]]:
+    def plain(self) -> list[Arm]:
         """All seeds, unchanged."""
         trials = [(seed, PLAIN) for seed in self.seeds]
         return [self.arm_of(first, "trials", trials, self.asked(first)) for first in self.firsts()]
 
-    def beside(self) -> list[Arm[Trial]]:
+    def beside(self) -> list[Arm]:
         """The noise floor: the first seed plain, repeated, and with one weight moved by one unit in the last place; the
         perturbed arm: every seed plain, and changed in each way that is asked for."""
         floor = [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE)]
@@ -184,7 +184,7 @@ class CharacterStudy(LanguageStudy):
             metrics=own_metrics(self.plugins),
         )
 
-    def arm_of(self, first: CharacterTrial, kind: str, trials: list[tuple[int, str]], asked: Measures) -> Arm[Trial]:
+    def arm_of(self, first: CharacterTrial, kind: str, trials: list[tuple[int, str]], asked: Measures) -> Arm:
         """An arm of these seeds and changes; in an arm of changes every stream has the trial's seed."""
         if kind in ("floor", "perturbed"):
             first = first.model_copy(update={"varies": ALL, "fixed": 0})

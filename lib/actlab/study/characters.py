@@ -1,6 +1,6 @@
 """A trial of a language model on characters: its settings, how it is trained, and what a record says of its data."""
 
-from collections.abc import Mapping
+import math
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
 from actlab.models import SCALES, LanguageModel, ModelConfig
@@ -28,16 +28,16 @@ from actlab.study.fields import (
     Share,
     one_of,
 )
-from actlab.study.language_trial import LanguageTrial, weights, with_weights
+from actlab.study.language_trial import LanguageTrial, weights
 from actlab.study.measured_arm import MeasuredArm
 from actlab.study.plan import Number
-from actlab.study.trial import Arm, Outcome, Report, Results, Task
+from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
 from actlab.trainers import checkpoint, loop
 from actlab.trainers.determinism import perturb, shift
-from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.evaluation import evaluate
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
-from actlab.trainers.windows import Windows, cover, spread
+from actlab.trainers.windows import RandomWindows, Windows, cover, spread
 
 ALL = "all"
 PLAIN, REPEAT, NUDGE, BFLOAT16, THREADS, SHIFT = "", "repeat", "nudge", "bfloat16", "threads", "shift-"
@@ -115,8 +115,10 @@ class CharacterTrial(LanguageTrial):
 
     @property
     def recipe(self) -> Recipe:
-        """How it is trained."""
-        recipe = self.recipe_as(Recipe)
+        """How it is trained; a cosine rises over the first 2%."""
+        recipe = super().recipe
+        if self.schedule == "cosine":
+            recipe = replace(recipe, warmup=math.ceil(self.iterations / 50))
         return replace(recipe, dtype=BFLOAT16) if self.change == BFLOAT16 else recipe
 
     @property
@@ -166,55 +168,43 @@ class CharacterTrial(LanguageTrial):
             shift(model, float(self.change.removeprefix(SHIFT)), self.seed)
         return model
 
-    def trained(self, tensors: Mapping[str, Tensor], start: str = "weights/") -> LanguageModel:
-        """Its model in evaluation mode, with the weights among these tensors."""
-        return with_weights(self.fresh(), tensors, start)
-
-    @classmethod
-    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
-        """One trial: its results; its weights and those of its moving averages, with the predictions of each on the
-        frozen windows that are asked for. Snapshots are written beside ``place``."""
-        trial, asked = task.first, task.measures
-        validation, frozen = trial.validation_set(), trial.compared_on(asked.prediction_windows or 1)
-        model, recipe, nudged = trial.fresh().to(trial.device), trial.recipe, trial.nudged_at
-        predictions = f"predictions/{asked.prediction_windows}"
-        settings = {"lr": trial.learning_rate, "weight_decay": trial.weight_decay, "betas": trial.betas}
-        settings |= OF_CHARACTERS.get(trial.optimizer, {})
-        if trial.change == THREADS:
+    def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
+        """Its results; its weights and those of its moving averages. Snapshots are written beside ``place``."""
+        model, validation = self.fresh().to(self.device), self.validation_set().to(self.device)
+        recipe, nudged = self.recipe, self.nudged_at
+        settings = {"lr": self.learning_rate, "weight_decay": self.weight_decay, "betas": self.betas}
+        settings |= OF_CHARACTERS.get(self.optimizer, {})
+        if self.change == THREADS:
             torch.set_num_threads(2)  # the next trial sets it back
 
         def evaluated(iteration: int, net: nn.Module) -> None:
-            if place is not None and iteration in asked.snapshots:
-                held = {predictions: predict(net, frozen, recipe), **weights(net)}
-                checkpoint.write_tensors(snapshot_of(place, iteration), held, {"iteration": iteration})
+            if place is not None and iteration in task.snapshots:
+                checkpoint.write_tensors(snapshot_of(place, iteration), weights(net), {"iteration": iteration})
             if iteration and iteration == nudged:
                 perturb(net)
 
-        done = loop.train(
+        training = loop.Training(
             model,
-            trial.text.train,
-            validation,
-            frozen,
+            self.optimizer_for(model, self.optimizer, self.seed_of("optimizer"), settings),
+            RandomWindows(self.text.train, model.config.block_size, recipe, self.seed_of("order")).batch,
+            lambda net, iteration: evaluate(net, validation),
             recipe,
-            trial.seed_of("order"),
-            optimizer=trial.optimizer_for(model, trial.optimizer, trial.seed_of("optimizer"), settings),
-            dropout_seed=trial.seed_of("dropout"),
-            also=(*trial.also, *([nudged] if nudged else ())),
+            self.seed_of("dropout"),
+            also=(*self.also, *([nudged] if nudged else ())),
             saved_at=checkpoint_of(place) if place else None,
             on_progress=report,
             on_evaluation=evaluated,
-            replayed=not trial.defects and dict(trial.parts).keys() <= {"dataset"},
+            replayed=not self.defects and dict(self.parts).keys() <= {"dataset"},
         )
-        results = {**trial.left(model, done), "variant": trial.change, "best": done.best}
-        tensors = {predictions: done.probabilities, **weights(model)}
-        if averages := dict(zip(map(str, recipe.decays), done.averages, strict=True)):
-            results["average"] = recipe.single({d: evaluate(net, validation, recipe) for d, net in averages.items()})
+        done = loop.train(training)
+        results = {**self.left(model, done), "variant": self.change, "best": done.best}
+        tensors = weights(model)
+        averages = dict(zip(map(str, recipe.decays), done.averages, strict=True))
+        if averages:
+            results["average"] = recipe.single({d: evaluate(net, validation) for d, net in averages.items()})
         for decay, net in averages.items():
-            own = weights(net.get_submodule("module"))  # the model inside the average
-            tensors[f"average/{decay}/{predictions}"] = predict(net, frozen, recipe)
-            tensors |= {f"average/{decay}/{name}": value for name, value in own.items()}
+            tensors |= weights(net.get_submodule("module"), f"average/{decay}/weights/")  # the model inside
         return [(results, tensors)]
 
-    @classmethod
-    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:  # noqa: D102
-        return MeasuredArm(arm, results).record()
+    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:  # noqa: D102
+        return MeasuredArm(arm, results, tensors).record()

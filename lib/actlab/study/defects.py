@@ -20,7 +20,6 @@ from actlab.models import LanguageModel, ModelConfig
 from actlab.models.convlm import ConvBlock
 from actlab.records.defect_names import BATCHES, BOTH, DOUBLED, FINAL, IGNORED, LAST, UNPAIRED
 from actlab.trainers.evaluation import evaluate, exact, predict
-from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import Windows
 
@@ -100,12 +99,12 @@ def _windows(text: Tensor, block_size: int, count: int, random: torch.Generator)
     return Windows(windows[:, :-1], windows[:, 1:])
 
 
-def draw(model: LanguageModel, text: Tensor, recipe: Recipe, random: torch.Generator) -> Drawn:
+def draw(model: LanguageModel, text: Tensor, random: torch.Generator) -> Drawn:
     """What the published ``get_predictions`` returns: the last position of ``DRAWN_WINDOWS`` random windows of
     ``text``."""
     width = model.config.block_size
     windows = _windows(text, width, DRAWN_WINDOWS, random)
-    probabilities = predict(model, windows, recipe)
+    probabilities = predict(model, windows)
     return probabilities[width - 1 :: width].clone(), windows.targets[:, -1]  # a copy: the rest is freed
 
 
@@ -129,7 +128,7 @@ def measured(
     models: Mapping[str, LanguageModel],
     finals: Mapping[str, Mapping[str, float]],
     text: Tensor,
-    recipe: Recipe,
+    batch_size: int,
 ) -> dict[str, Any]:
     """The record's block ``as_published``: what the defects of measurement make of trained models; empty where none is
     on.
@@ -139,7 +138,7 @@ def measured(
         models: label -> trained model, on the recipe's device.
         finals: label -> the last evaluation on the whole validation split.
         text: the validation split.
-        recipe: batch size and device.
+        batch_size: windows in a batch.
     """
     if set(on) <= set(OF_TRAINING):
         return {}
@@ -148,15 +147,15 @@ def measured(
     for label, net in models.items():
         seed, entry = int(label), dict[str, Any](label=label)
         if {UNPAIRED, LAST} & set(on):
-            first, second = (draw(net, text, recipe, generator(seed, f"drawn/{i}")) for i in range(2))
+            first, second = (draw(net, text, generator(seed, f"drawn/{i}")) for i in range(2))
             draws[label] = first, second
         if LAST in on:
             p, targets = draws[label][0]
             entry["val_accuracy"] = 100 * exact(p.argmax(dim=1) == targets).mean().item()
         if BATCHES in on:
-            count = DRAWN_BATCHES * recipe.batch_size
+            count = DRAWN_BATCHES * batch_size
             windows = _windows(text, net.config.block_size, count, generator(seed, "drawn/batches"))
-            entry["val_loss"] = evaluate(net, windows, recipe)["val_loss"]
+            entry["val_loss"] = evaluate(net, windows)["val_loss"]
         elif FINAL in on:
             entry["val_loss"] = finals[label]["val_loss"]
         trials.append(entry)

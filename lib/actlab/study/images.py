@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import BeforeValidator, Field
 from torch import Tensor
@@ -21,7 +21,7 @@ from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of, ours
 from actlab.study.measure import mean
 from actlab.study.study import Study as AnyStudy
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Outcome, Report, Results, Task, Trial
+from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task, Trial
 from actlab.trainers import stacked
 from actlab.trainers.seeds import generator, init_streams
 
@@ -92,39 +92,36 @@ class ImageTrial(Trial):
         longest_first = sorted(programs.items(), key=lambda each: (-each[0][0], *each[0][1:]))
         return [tuple(group) for _, group in longest_first]
 
-    @classmethod
-    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
+    def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
         """It lasts seconds, so it leaves no checkpoint, and no weights. Losses in nats, accuracies in %, seconds per
         trial (the program's, shared evenly)."""
-        first = task.first
-        images = load_images(first.dataset, first.protocol)
-        stack = stack_of(task.trials)
-        seeds, rates, shapes = _levels(task.trials)
+        trials = cast("tuple[Self, ...]", task.trials)
+        images = load_images(self.dataset, self.protocol)
+        stack = stack_of(trials)
+        seeds, rates, shapes = _levels(trials)
         orders = [generator(seed, "order") for seed in seeds]
         since = time.perf_counter()
-        losses = stacked.train(stack, images.train.pixels, images.train.labels, first.batch_size, first.epochs, orders)
+        losses = stacked.train(stack, images.train.pixels, images.train.labels, self.batch_size, self.epochs, orders)
         spent = (time.perf_counter() - since) / losses.numel()
         found: dict[str, Tensor] = {"train_loss": losses}
         for name, part in (("val", images.validation), ("test", images.test)):
             measures = stacked.evaluate(stack, part.pixels, part.labels)
             found |= {f"{name}_{what}": values for what, values in measures.items()}
         outcomes: list[Outcome] = []
-        for trial in task.trials:
+        for trial in trials:
             at = seeds.index(trial.seed), rates.index(trial.learning_rate), shapes.index(trial.shape)
             own = {name: values[at].item() for name, values in found.items()}
             outcomes.append(({"label": trial.label, "seed": trial.seed, **_results(own), "seconds": spent}, {}))
         return outcomes
 
-    @classmethod
-    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:
+    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
         """Means are over the trials that are done."""
-        first = arm.trials[0]
-        features, (activation, width) = first.data()["features"], first.shape
+        features, (activation, width) = self.data()["features"], self.shape
         done = [trial for trial in results if trial["status"] == "done"]
         return {
             "model_name": "ffn",
             "activation": activation,
-            "network": first.network,
+            "network": self.network,
             "width": width,
             "n_parameters": count(features, width, CLASSES, ACTIVATIONS[activation].gated),
             **{f"avg_{name}": mean(trial[name] for trial in done) for name in MEANS},
@@ -132,18 +129,17 @@ class ImageTrial(Trial):
             "trials": results,
         }
 
-    @classmethod
-    def seconds(cls, task: Task[Self]) -> float:
+    def seconds(self, task: Task) -> float:
         """Of a program, by a few of its batches."""
-        first = task.first
-        images, stack = load_images(first.dataset, first.protocol), stack_of(task.trials)
-        orders = [generator(seed, "order") for seed in _levels(task.trials)[0]]
-        few = slice(TIMED * first.batch_size)
+        trials = cast("tuple[Self, ...]", task.trials)
+        images, stack = load_images(self.dataset, self.protocol), stack_of(trials)
+        orders = [generator(seed, "order") for seed in _levels(trials)[0]]
+        few = slice(TIMED * self.batch_size)
         for _ in range(2):  # the first prepares
             since = time.perf_counter()
-            stacked.train(stack, images.train.pixels[few], images.train.labels[few], first.batch_size, 1, orders)
+            stacked.train(stack, images.train.pixels[few], images.train.labels[few], self.batch_size, 1, orders)
         step = (time.perf_counter() - since) / TIMED
-        return step * math.ceil(len(images.train) / first.batch_size) * first.epochs
+        return step * math.ceil(len(images.train) / self.batch_size) * self.epochs
 
 
 @lru_cache(maxsize=2)
@@ -207,10 +203,10 @@ class ImageStudy(AnyStudy):
     trials: Trials = 10
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
-    def arms(self) -> list[Arm[Trial]]:
+    def arms(self) -> list[Arm]:
         """Epochs slowest, network fastest."""
         parts = {name: parts_of(activation=networks()[name].activation) for name in self.levels("network")}
-        arms: list[Arm[Trial]] = []
+        arms: list[Arm] = []
         for point in self.points():
             own = parts[point["network"]]
             trials = tuple(ImageTrial.model_construct(**point, parts=own, seed=seed) for seed in self.seeds)

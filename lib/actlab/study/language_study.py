@@ -11,7 +11,7 @@ from actlab.errors import BadInput
 from actlab.optimizers import OPTIMIZERS
 from actlab.study.plan import Plan, Tuning
 from actlab.study.study import Study
-from actlab.study.trial import Arm, Trial
+from actlab.study.trial import Arm
 from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
 
 
@@ -48,11 +48,11 @@ class LanguageStudy(Study):
         """What a record says of the plan."""
         return self.plan.mark if self.plan else None
 
-    def plain(self) -> list[Arm[Trial]]:
+    def plain(self) -> list[Arm]:
         """The arms of a cell's own settings."""
         raise NotImplementedError
 
-    def beside(self) -> list[Arm[Trial]]:
+    def beside(self) -> list[Arm]:
         """The arms in which a cell's trials are compared with themselves changed."""
         return []
 
@@ -60,7 +60,7 @@ class LanguageStudy(Study):
         """What a cell has of its own."""
         return {}
 
-    def arms(self) -> list[Arm[Trial]]:
+    def arms(self) -> list[Arm]:
         """The plain ones first. Those of a study that chooses learning rates, or takes the chosen ones, depend on what
         is recorded."""
         cells = self.cells()
@@ -69,7 +69,7 @@ class LanguageStudy(Study):
         beside = sorted((arm for cell in cells for arm in cell.beside()), key=lambda arm: arm.kind)
         return list(dict.fromkeys([*(arm for cell in cells for arm in cell.plain()), *beside]))
 
-    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:
+    def prepare(self, missing: Sequence[Arm]) -> str:
         """Warn where the rates were chosen under other settings."""
         if self.rates is not None:
             warn_of_departures(self, self.rates, missing)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from torch import Tensor, nn
@@ -10,18 +10,16 @@ from torch.optim import Optimizer
 
 from actlab.data.text import located
 from actlab.errors import LIMITS
-from actlab.models import LanguageModel, count_parameters
+from actlab.models import count_parameters
 from actlab.optimizers import build_optimizer
 from actlab.records import store
 from actlab.study import timing
 from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Steps, TextName, WindowsOrAll, as_tuple
 from actlab.study.trial import Results, Task, Trial
 from actlab.trainers import loop
-from actlab.trainers.recipes import BaseRecipe
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import Windows
-
-R = TypeVar("R", bound=BaseRecipe)
 
 
 class LanguageTrial(Trial):
@@ -77,14 +75,14 @@ class LanguageTrial(Trial):
         """The windows on which its loss is measured."""
         raise NotImplementedError
 
-    @classmethod
-    def seconds(cls, task: Task[Self]) -> float:  # noqa: D102
-        return timing.seconds(task)
+    def seconds(self, task: Task) -> float:  # noqa: D102
+        return timing.seconds(self, task)
 
-    def recipe_as(self, kind: type[R]) -> R:
+    @property
+    def recipe(self) -> Recipe:
         """How it is trained."""
         values = self.model_dump()
-        return kind(**{each.name: values[each.name] for each in fields(kind) if each.name in values})
+        return Recipe(**{each.name: values[each.name] for each in fields(Recipe) if each.name in values})
 
     def optimizer_for(self, model: nn.Module, name: str, seed: int, settings: dict[str, Any]) -> Optimizer:
         """The named one, over all weights of a model that is on its device. ``seed``: of its own random stream;
@@ -118,12 +116,6 @@ def without_vocabulary(size: Any) -> dict[str, Any]:
     return {each.name: getattr(size, each.name) for each in fields(size) if each.name != "vocab_size"}
 
 
-def weights(model: nn.Module) -> dict[str, Tensor]:
+def weights(model: nn.Module, start: str = "weights/") -> dict[str, Tensor]:
     """A model's state under the names that a trial's file has for it."""
-    return {f"weights/{name}": value for name, value in model.state_dict().items()}
-
-
-def with_weights(model: LanguageModel, tensors: Mapping[str, Tensor], start: str = "weights/") -> LanguageModel:
-    """A model in evaluation mode, with the weights among these tensors."""
-    model.load_state_dict({name.removeprefix(start): t for name, t in tensors.items() if name.startswith(start)})
-    return model.eval()
+    return {f"{start}{name}": value for name, value in model.state_dict().items()}

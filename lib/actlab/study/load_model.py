@@ -18,9 +18,8 @@ from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.cache import place_of, run_task, tensors_of
 from actlab.study.kinds import check_trains, load
-from actlab.study.language_trial import with_weights
 from actlab.study.progress import Training, Watch, seconds_of, why
-from actlab.study.trial import Measures, Report, Results, Task, Trial
+from actlab.study.trial import Report, Results, Task, Trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.setup import missing_device
@@ -71,16 +70,16 @@ class RecordedTrial:
         return store.folder_of(self.record["study"]) / "weights" / f"{self.id}-{self.label}.safetensors"
 
     @property
-    def task(self) -> Task[Trial]:
+    def task(self) -> Task:
         """What trains it alone."""
-        return Task((self.trial,), Measures(prediction_windows=self.windows))
+        return Task((self.trial,))
 
     def told_to(self, watch: Watch) -> Report:
         """Lets a display hear of its training."""
         return lambda iteration, loss: watch(Training(self.id, self.label, self.trial.length, iteration, loss))
 
     def kept(self) -> dict[str, Tensor] | None:
-        """Its weights and predictions as they were recorded, if they are still in the cache, and whole."""
+        """Its weights as they were recorded, if they are still in the cache, and whole."""
         path = place_of(self.trial, self.record["provenance"])
         try:
             tensors, ended = checkpoint.read_tensors(path, nameless=True)
@@ -177,7 +176,7 @@ def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None
         if failed := why(run_task(trial.task, report)[0]):
             raise RecordError(f"trained again it failed: {failed}")
         tensors = tensors_of(trial.trial)
-    model = with_weights(trial.trial.fresh(trial.record["provenance"]["data"]["vocab_size"]), tensors)
+    model = trial.trial.trained(tensors, vocab_size=trial.record["provenance"]["data"]["vocab_size"])
     model.vocabulary = vocabulary_of(trial)
     now, wanted = weights_sha256(model), trial.results["weights_sha256"]
     if beside and now != beside["weights_sha256"]:

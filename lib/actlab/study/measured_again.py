@@ -1,98 +1,74 @@
 """What a record measures beside a trial's own results, measured again of a trial that was trained again: its pairs with
 trials that are still in the cache, its evaluations at snapshots, its steps beside a leader. Trains nothing."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
 
 from actlab.records import store
-from actlab.records.blocks import blocks_of
-from actlab.study.characters import CharacterTrial
 from actlab.study.load_model import RecordedTrial
-from actlab.study.measured_arm import MeasuredArm
 from actlab.study.trial import Arm, Measures, Results
 
-
-def measured_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> dict[str, bool]:
-    """What was measured -> whether it comes out as recorded."""
-    record, found = trial.record, dict[str, bool]()
-    for name, equal in _between(trial, _arm_again(trial, after, tensors)):
-        found[name] = equal and found.get(name, True)
-    if steps := _recorded_steps(record, trial.label):
-        found["steps"] = store.canonical(steps) == store.canonical(_steps(after))
-    there = {entry["iteration"]: entry for entry in after.get("history", ())}
-    snapshots = [(block["iteration"], one) for block in record.get("trajectory", ()) for one in block.get("trials", ())]
-    if own := [(at, one) for at, one in snapshots if one.get("label") == trial.label]:
-        now = [{"label": trial.label, **there.get(at, {})} for at, _ in own]
-        found["trajectory"] = store.canonical([one for _, one in own]) == store.canonical(now)
-    return found
+Row = tuple[tuple[Any, ...], Results]
+"""Where a row of a record stands, and whom it is about; the row itself."""
 
 
-def not_compared(trial: RecordedTrial, beside: Collection[str]) -> list[str]:
-    """What the record measures of a trial and is not among what was compared ``beside`` its own results: it needs
-    weights that are not kept (at snapshots, of other trials), a user's own metrics, or is left out for its time."""
-    record, label = trial.record, trial.label
-    pairs = [pair for pair in record.get("reproducibility_metrics", ()) if label in pair["between"]]
-    others = [other for pair in pairs for other in pair["between"] if other != label]
-    left_out = [name for other in others if (name := f"the pair with {other}") not in beside]
-    left_out += [*record.get("metrics", ())]
-    left_out += [name for name in ("average", "ensembles") if record.get(name) and name not in beside]
-    snapshots = record.get("trajectory", ())
-    for name in ("pairs", "to_end", "as_published"):
-        left_out += [f"trajectory.{name}"] * any(block.get(name) for block in snapshots)
-    left_out += [name for name in ("equal_compute", "as_published") if record.get(name)]
-    return left_out + ["training"] * ("training" in trial.results)
+def measured_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> tuple[dict[str, bool], str]:
+    """(what was measured -> whether it comes out as recorded; the names of what was not compared: it needs weights that
+    are not kept, a user's own metrics, or is left out for its time)."""
+    label, record = trial.label, trial.record
+    now = dict(rows_of(_arm_again(trial, after, tensors), label))
+    found, left_out = dict[str, bool](), list[str]()
+    for place, row in rows_of(record, label):
+        name = _name(place, row, label)
+        if place in now:
+            found[name] = _equal(row, now[place]) and found.get(name, True)
+        else:
+            left_out.append(name)
+    more = [*record.get("metrics", ()), *(["training"] if "training" in trial.results else [])]
+    return found, ", ".join(dict.fromkeys([*left_out, *more]))
+
+
+def rows_of(node: Any, label: str, *place: Any) -> Iterator[Row]:
+    """Every row in a part of a record that names a trial, but for the trial's own results."""
+    if isinstance(node, list):
+        for each in node:
+            yield from rows_of(each, label, *place)
+    elif isinstance(node, dict):
+        about = repr([node.get(name) for name in ("between", "of", "label")])
+        if repr(label) in about:
+            yield (*place, about), node
+        for name, inner in node.items():
+            if (*place, name) != ("trials",):
+                yield from rows_of(inner, label, *place, *([node["iteration"]] if "iteration" in node else []), name)
+
+
+def _name(place: tuple[Any, ...], row: Results, label: str) -> str:
+    """What a row is called in a sentence."""
+    if place[0] == "reproducibility_metrics":
+        return f"the pair with {min({*row['between']} - {label})}"
+    return f"trajectory.{place[2]}" if place[0] == "trajectory" else str(place[0])
 
 
 def _arm_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> store.Record:
-    """The record of the arm's trials whose predictions are at hand, the one that was trained again among them; empty
-    where it left none."""
-    record, name = trial.record, f"predictions/{trial.windows}"
-    if name not in tensors:
+    """The record of the arm's trials whose weights are at hand, the one that was trained again among them; with its
+    evaluations, where the record may have snapshots."""
+    if after["status"] != "done":
         return {}
+    record, along = trial.record, after.get("history", ())
     done = [RecordedTrial(record, each["label"]) for each in record["trials"] if each["status"] == "done"]
-    kept = {each: tensors if each.label == trial.label else each.kept() or {} for each in done}
-    held = {own: left for each, left in kept.items() if name in left and isinstance(own := each.trial, CharacterTrial)}
+    kept = {each.trial: tensors if each.label == trial.label else each.kept() for each in done}
+    held = {own: left for own, left in kept.items() if left is not None}
     results = [after if each.label == trial.label else each.results for each in done if each.trial in held]
-    sizes = tuple(map(int, record.get("ensembles", ()))) if len(held) == len(done) else ()
-    asked = Measures(prediction_windows=trial.windows, ensembles=sizes)
+    asked = Measures(prediction_windows=trial.windows, ensembles=tuple(map(int, record.get("ensembles", ()))))
     arm = Arm(record["study"], record["kind"], trial.id, tuple(held), {}, asked)
-    return MeasuredArm(arm, results, lambda each, iteration: held[each]).record()
+    snapshots = [{"iteration": each["iteration"], "trials": [{"label": trial.label, **each}]} for each in along]
+    return trial.trial.measure(arm, results, lambda each, iteration: held[each]) | {"trajectory": snapshots}
 
 
-def _between(trial: RecordedTrial, now: store.Record) -> Iterator[tuple[str, bool]]:
-    """(what was compared with the trial, alone or in an ensemble; whether it comes out as recorded)."""
-    record, label = trial.record, trial.label
-    for of in ("end", "average", "ensembles"):
-        for before, again in zip(
-            blocks_of(record, of), blocks_of(now | {"config": record["config"]}, of), strict=False
-        ):
-            there = {repr(pair["between"]): pair for pair in again["pairs"]}
-            for pair in before["pairs"]:
-                between = repr(pair["between"])
-                if repr(label) in between and between in there:
-                    name = of if of != "end" else f"the pair with {min({*pair['between']} - {label})}"
-                    yield name, _equal(pair, there[between])
-
-
-def _equal(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+def _equal(recorded: Results, now: Results) -> bool:
     """Whether all that is measured now and was then is recorded so: a record of before has no ``weight_distance``, and
     a user's own metrics need not be here."""
     both = recorded.keys() & now.keys()
     return all(store.canonical(recorded[name]) == store.canonical(now[name]) for name in both)
-
-
-def _recorded_steps(record: store.Record, label: str) -> list[dict[str, Any]]:
-    """A follower's rows, as they are recorded beside its leader."""
-    pairs = [(step["iteration"], pair) for step in record.get("steps", ()) for pair in step["pairs"]]
-    return [_row(at, pair) for at, pair in pairs if pair["between"][1] == label]
-
-
-def _steps(after: Results) -> list[dict[str, Any]]:
-    return [_row(row["iteration"], row) for row in after.get("steps", ())]
-
-
-def _row(iteration: int, measured: Mapping[str, Any]) -> dict[str, Any]:
-    about = ("iteration", "change", "between")
-    return {"iteration": iteration} | {name: value for name, value in measured.items() if name not in about}

@@ -3,54 +3,50 @@ along the way, averaged, put together, and read as published."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, cast
 
 from torch import Tensor, nn
 
 from actlab import metrics
-from actlab.models import LanguageModel
+from actlab.models import SCALES, LanguageModel
 from actlab.plugins import said_of
 from actlab.records import store
 from actlab.records.defect_names import BATCHES
 from actlab.study import defects
-from actlab.study.cache import tensors_of
 from actlab.study.measure import Predictions, ensemble_losses, ensembles, mean, row_pairs
-from actlab.study.trial import Arm, Results
+from actlab.study.trial import Arm, Left, Results
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import spread
 
 if TYPE_CHECKING:
     from actlab.study.characters import CharacterTrial
 
-C = TypeVar("C", bound="CharacterTrial")
-
-
 @dataclass(frozen=True)
-class MeasuredArm(Generic[C]):
+class MeasuredArm:
     """An arm whose trials have all ended, with what they left in the cache."""
 
-    arm: Arm[C]
+    arm: Arm
     results: list[Results]
     """Of its trials, in their order."""
-    tensors: Callable[[C, int | None], Mapping[str, Tensor]] = tensors_of
-    """What a trial left, at its end or at a snapshot."""
+    tensors: Left
 
-    @property
-    def first(self) -> C:
-        """It stands for the settings that all share."""
-        return self.arm.trials[0]
-
-    @property
-    def done(self) -> list[C]:
+    @cached_property
+    def done(self) -> list[CharacterTrial]:
         """The trials that ended well."""
-        return [trial for trial, r in zip(self.arm.trials, self.results, strict=True) if r["status"] == "done"]
+        ended = zip(self.arm.trials, self.results, strict=True)
+        return cast("list[CharacterTrial]", [trial for trial, results in ended if results["status"] == "done"])
+
+    @property
+    def first(self) -> CharacterTrial:
+        """It stands for the settings that all share."""
+        return cast("CharacterTrial", self.arm.trials[0])
 
     @property
     def left(self) -> list[Results]:
-        """What these left."""
+        """What the trials left that ended well."""
         return [results for results in self.results if results["status"] == "done"]
 
     @property
@@ -76,39 +72,34 @@ class MeasuredArm(Generic[C]):
         pairs = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and not a.change)]
         return [(a.label, b.label) for a, b in pairs]
 
-    def models(self, iteration: int | None = None) -> dict[str, LanguageModel]:
-        """Label -> model, on its device, at the end or at a snapshot."""
-        nets = {trial: trial.trained(self.tensors(trial, iteration)) for trial in self.done}
+    def models(self, iteration: int | None = None, start: str = "weights/") -> dict[str, LanguageModel]:
+        """Label -> model, on its device, at the end or at a snapshot; ``start``: of the names of the weights."""
+        nets = {trial: trial.trained(self.tensors(trial, iteration), start) for trial in self.done}
         return {trial.label: net.to(trial.device) for trial, net in nets.items()}
 
-    def predictions(self, iteration: int | None = None, decay: str = "") -> Predictions:
-        """Label -> predictions on ``device``: at the end, at a snapshot, or of the weights averaged with a decay."""
-        count, start = self.arm.measures.prediction_windows, f"average/{decay}/" if decay else ""
-        found = {}
-        for trial in self.done:
-            tensors = self.tensors(trial, iteration)
-            kept = tensors.get(f"{start}predictions/{count}")
-            if kept is None:  # kept for a study with other windows: its weights are here
-                net = trial.trained(tensors, f"{start}weights/").to(trial.device)
-                kept = predict(net, trial.compared_on(count), trial.recipe)
-            found[trial.label] = kept.to(self.device)
-        return found
+    def predictions(self, iteration: int | None = None, start: str = "weights/") -> Predictions:
+        """Label -> predictions on ``device`` of these models."""
+        frozen = self.first.compared_on(self.arm.measures.prediction_windows)
+        models = self.models(iteration, start)
+        return {label: predict(net, frozen).to(self.device) for label, net in models.items()}
+
+    @cached_property
+    def end(self) -> Predictions:
+        """Label -> predictions at the end."""
+        return self.predictions()
 
     def trials(self) -> list[Results]:
         """What the record says of each trial; with its evaluation on training windows, where these are asked for."""
         count = self.arm.measures.training_windows
-        models = self.models() if count else {}
-        found = []
-        for trial, results in zip(self.arm.trials, self.results, strict=True):
-            if (net := models.get(trial.label)) is not None:
-                windows = spread(trial.text.train, net.config.block_size, count)
-                results = {**results, "training": evaluate(net, windows, trial.recipe)}
-            found.append(results)
-        return found
+        if not count:
+            return self.results
+        windows = spread(self.first.text.train, SCALES[self.first.scale].block_size, count)
+        training = {label: {"training": evaluate(net, windows)} for label, net in self.models().items()}
+        return [results | training.get(results["label"], {}) for results in self.results]
 
     def pairs(self) -> list[Results]:
         """All metrics of every couple, at the end."""
-        predictions, targets = self.predictions(), self.targets
+        predictions, targets = self.end, self.targets
         pairs = [
             {"between": [a, b], **metrics.compare(predictions[a], predictions[b], targets, self.own)}
             for a, b in self.couples
@@ -135,10 +126,9 @@ class MeasuredArm(Generic[C]):
         if asked.snapshots:
             extra["trajectory"] = [self._snapshot(step) for step in asked.snapshots]
         if asked.ensembles:
-            predictions = self.predictions()
-            extra["ensembles"] = {str(size): ensembles(predictions, size, own=self.own) for size in asked.ensembles}
+            extra["ensembles"] = {str(size): ensembles(self.end, size, own=self.own) for size in asked.ensembles}
         if recipe.average:
-            averaged = {str(decay): self.predictions(decay=str(decay)) for decay in recipe.decays}
+            averaged = {str(decay): self.predictions(start=f"average/{decay}/weights/") for decay in recipe.decays}
             extra["average"] = recipe.single({d: row_pairs(p, self.couples, self.own) for d, p in averaged.items()})
         if asked.equal_compute:
             extra["equal_compute"] = [self._equal_compute(size) for size in (1, *asked.equal_compute)]
@@ -146,14 +136,14 @@ class MeasuredArm(Generic[C]):
 
     def _as_published(self, on: tuple[str, ...], finals: Results, iteration: int | None = None) -> Results:
         models = self.models(iteration) if on else {}
-        return defects.measured(on, models, finals, self.first.text.validation, self.first.recipe)
+        return defects.measured(on, models, finals, self.first.text.validation, self.first.batch_size)
 
     def _snapshot(self, step: int) -> Results:
         """Each trial's evaluation there and against itself at the end, every pair's metrics, and the defects' view of
         the same models."""
         evaluations = {r["label"]: e for r in self.left for e in r["history"] if e["iteration"] == step}
         along = tuple(name for name in self.arm.measures.protocol if name != BATCHES)  # costly: at the end only
-        now, end = self.predictions(step), self.predictions()
+        now, end = self.predictions(step), self.end
         return {
             "iteration": step,
             "to_end": [{"between": [a, a], **metrics.row_means(now[a], end[a], self.own)} for a in now],
@@ -166,7 +156,7 @@ class MeasuredArm(Generic[C]):
         """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of
         trials; their losses on the frozen windows."""
         steps = round(self.first.iterations / size)
-        predictions = self.predictions(None if size == 1 else steps)
+        predictions = self.end if size == 1 else self.predictions(steps)
         return {
             "size": size,
             "iteration": steps,

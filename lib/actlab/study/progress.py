@@ -15,7 +15,7 @@ from rich.live import Live
 from actlab.errors import BadInput, check_name
 from actlab.records import store
 from actlab.records.settings import differing, named
-from actlab.study.trial import Arm, Trial
+from actlab.study.trial import Arm
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class StudyDisplay:
             self.console.print(self.how_far())
 
 
-def names_of(arms: Sequence[Arm[Trial]]) -> dict[Arm[Trial], str]:
+def names_of(arms: Sequence[Arm]) -> dict[Arm, str]:
     """``charlm-gelu, learning_rate=0.002``: what each arm of a study is called while it runs, by what tells it from the
     others."""
     every = {arm: arm.as_record for arm in arms}

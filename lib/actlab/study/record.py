@@ -15,12 +15,14 @@ from actlab.records.schema import check_content, check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
 from actlab.study import provenance
-from actlab.study.trial import Arm, Results, Trial
+from actlab.study.cache import tensors_of
+from actlab.study.trial import Arm, Results
+from actlab.trainers import setup
 
 NO_BITS = ("seconds", "started", "tokens_per_second", "training", "traceback")
 
 
-def recorded(arm: Arm[Trial]) -> store.Record | None:
+def recorded(arm: Arm) -> store.Record | None:
     """The arm's record, if it has one."""
     path = store.path_of(arm.study, arm.id)
     return store.load(path) if path.exists() else None
@@ -37,7 +39,7 @@ def differing(trial: Results, other: Results) -> list[str]:
     return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
 
 
-def _alike(arm: Arm[Trial]) -> list[store.Record]:
+def _alike(arm: Arm) -> list[store.Record]:
     """The records of an arm's settings, with other trials or other measures of them."""
     own = store.canonical(without_trials(arm.config))
     records = [
@@ -46,7 +48,7 @@ def _alike(arm: Arm[Trial]) -> list[store.Record]:
     return [each for each in records if store.canonical(without_trials(each["config"])) == own]
 
 
-def earlier(arm: Arm[Trial]) -> dict[str, Results]:
+def earlier(arm: Arm) -> dict[str, Results]:
     """Label -> trial of the smaller records of an arm: its settings, fewer trials.
 
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
@@ -55,7 +57,7 @@ def earlier(arm: Arm[Trial]) -> dict[str, Results]:
     return {trial["label"]: trial for record in _alike(arm) for trial in record["trials"]}
 
 
-def check_growth(arm: Arm[Trial], trial: Results, before: dict[str, Results]) -> None:
+def check_growth(arm: Arm, trial: Results, before: dict[str, Results]) -> None:
     """``RecordError`` where a trial of the arm has other bits than in ``earlier(arm)``."""
     known = before.get(trial["label"])
     if known is None or "failed" in (trial["status"], known["status"]):
@@ -69,14 +71,15 @@ def check_growth(arm: Arm[Trial], trial: Results, before: dict[str, Results]) ->
         )
 
 
-def record_of(arm: Arm[Trial], results: list[Results]) -> store.Record:
+def record_of(arm: Arm, results: list[Results]) -> store.Record:
     """The record of an arm whose trials have all ended."""
+    setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
     path = "compiled" if getattr(first, "compiled", False) else first.path
     origin = provenance.of_record(path=path, plan=arm.plan, data=first.data(arm.measures.prediction_windows))
     origin |= {"tuning": arm.tuning} if arm.tuning else {}
     return {
-        **first.measure(arm, results),
+        **first.measure(arm, results, tensors_of),
         "config": dict(arm.config),
         "study": arm.study,
         "arm": arm.id,
@@ -85,14 +88,14 @@ def record_of(arm: Arm[Trial], results: list[Results]) -> store.Record:
     }
 
 
-def failure_of(arm: Arm[Trial]) -> Path:
+def failure_of(arm: Arm) -> Path:
     """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
     reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
     return path.parent / "failed" / path.name
 
 
-def finish(arm: Arm[Trial], record: store.Record) -> store.Record:
+def finish(arm: Arm, record: store.Record) -> store.Record:
     """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile,
     that one.
 

@@ -6,14 +6,14 @@ from math import comb
 
 from actlab.errors import LIMITS, BadInput
 from actlab.study.language_trial import LanguageTrial
-from actlab.study.trial import Arm, Trial
+from actlab.study.trial import Arm
 
 TRIAL, EVALUATION, PAIR, ROW, LABEL = 800, 130, 440, 240, 15
 """Bytes in a record of a trial without its history, an evaluation, a pair at the end, a pair elsewhere, a name in an
 ensemble: what recorded arms have, or less."""
 
 
-def check_sizes(arms: Iterable[Arm[Trial]]) -> None:
+def check_sizes(arms: Iterable[Arm]) -> None:
     """``BadInput`` where the record of one of them would be larger than any that is read."""
     for arm in arms:
         if (size := least_bytes(arm)) > LIMITS["record"]:
@@ -23,7 +23,7 @@ def check_sizes(arms: Iterable[Arm[Trial]]) -> None:
             )
 
 
-def least_bytes(arm: Arm[Trial]) -> int:
+def least_bytes(arm: Arm) -> int:
     """About how many bytes an arm's record has, and rarely fewer."""
     first, asked, count = arm.trials[0], arm.measures, len(arm.trials)
     pairs = comb(count, 2) if arm.kind == "trials" else sum(bool(trial.change) for trial in arm.trials)

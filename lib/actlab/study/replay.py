@@ -22,11 +22,12 @@ from actlab.study import provenance
 from actlab.study.cache import train_afresh
 from actlab.study.load_model import RecordedTrial
 from actlab.study.measure import mean
-from actlab.study.measured_again import measured_again, not_compared
+from actlab.study.measured_again import measured_again
 from actlab.study.progress import Ended, Started, Watch, seconds_of, unwatched, why
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import Report
 from actlab.study.workers.pool import run_tasks
+from actlab.trainers.evaluation import predict
 
 SAME = ("model", "activation", "scale", "dataset", "gated_width", "protocol", "recipe")
 """Settings that an arm shares with its noise floor."""
@@ -128,7 +129,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
-    beside = measured_again(trial, after, tensors)
+    beside, left_out = measured_again(trial, after, tensors)
     differs = [*differing(before, after), *_wrong_means(record), *(name for name, equal in beside.items() if not equal)]
     changed = _changed(record)
     outcome: store.Record = {
@@ -148,7 +149,6 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         return Replay(f"{trial.name}: FAILED: {why(after)}", outcome, wrong=True)
     outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
     outcome["total_variation"] = far_apart(trial, tensors) if differs else 0.0
-    left_out = ", ".join(not_compared(trial, beside))
     also = f"; not compared: {left_out}" if left_out else ""
     return Replay(f"{trial.name}: {_verdict(outcome, record)}{also}", outcome, wrong=bool(differs and not changed))
 
@@ -163,11 +163,14 @@ def keep(outcome: store.Record) -> Path:
 
 
 def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | None:
-    """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
-    on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
-    the cache any more, or where trials of its kind keep none."""
-    name, kept = f"predictions/{trial.windows}", trial.kept() or {}
-    return metrics.total_variation(kept[name], tensors[name]) if name in kept and name in tensors else None
+    """Mean total variation between the predictions of a recorded trial's weights and of those trained again, on the
+    inputs on which the study compares trials; ``None`` where it is not in the cache any more, or none are compared."""
+    kept, planned = trial.kept(), trial.trial
+    if kept is None or not trial.windows:
+        return None
+    frozen = planned.compared_on(trial.windows)
+    before, after = (predict(planned.trained(each).to(planned.place), frozen) for each in (kept, tensors))
+    return metrics.total_variation(before, after)
 
 
 def _wrong_means(record: store.Record) -> list[str]:

@@ -27,11 +27,11 @@ from actlab.trainers.setup import missing_device
 class StudyRecords:
     """The records of a study by its arms, in their order."""
 
-    found: dict[Arm[Trial], store.Record | None]
+    found: dict[Arm, store.Record | None]
     """``None`` where an arm has none."""
 
     @property
-    def arms(self) -> list[Arm[Trial]]:
+    def arms(self) -> list[Arm]:
         """All of them."""
         return [*self.found]
 
@@ -41,12 +41,12 @@ class StudyRecords:
         return [record for record in self.found.values() if record is not None]
 
     @property
-    def missing(self) -> list[Arm[Trial]]:
+    def missing(self) -> list[Arm]:
         """The arms without a record."""
         return [arm for arm, record in self.found.items() if record is None]
 
     @property
-    def failed(self) -> list[tuple[Arm[Trial], Results]]:
+    def failed(self) -> list[tuple[Arm, Results]]:
         """Arms and those of their trials that raised, with the results that say so."""
         arms = self.found.items()
         return [(arm, t) for arm, record in arms if record for t in record["trials"] if t["status"] == "failed"]
@@ -85,7 +85,7 @@ def load(study: Study) -> StudyRecords:
     return StudyRecords({arm: recorded(arm) for arm in study.arms()})
 
 
-def tasks_of(arms: Sequence[Arm[Trial]]) -> list[Task[Trial]]:
+def tasks_of(arms: Sequence[Arm]) -> list[Task]:
     """What trains for some arms of one study: each trial once, whichever of them share it."""
     asked = together(arms)
     if not asked:
@@ -143,14 +143,14 @@ def run(
 
 
 def _trained(
-    arms: Sequence[Arm[Trial]], called: Mapping[Arm[Trial], str], workers: int, watch: Watch, scheduler: str
-) -> Iterator[tuple[Arm[Trial], store.Record]]:
+    arms: Sequence[Arm], called: Mapping[Arm, str], workers: int, watch: Watch, scheduler: str
+) -> Iterator[tuple[Arm, store.Record]]:
     """Train what the arms need; arms and their new records, each when its last trial has ended."""
     tasks = tasks_of(arms)
     if not tasks:
         return
     before = {arm: earlier(arm) for arm in arms}
-    arms_of: dict[Trial, list[Arm[Trial]]] = {}
+    arms_of: dict[Trial, list[Arm]] = {}
     for arm in arms:
         for trial in arm.trials:
             arms_of.setdefault(trial, []).append(arm)
@@ -158,7 +158,7 @@ def _trained(
     total, cached = (sum(len(task.trials) for task in some) for some in (tasks, there))
     watch(Started(total - cached, cached))
 
-    def report(task: Task[Trial], iteration: int, loss: float) -> None:
+    def report(task: Task, iteration: int, loss: float) -> None:
         watch(Training(called[arms_of[task.first][0]], task.first.label, task.first.length, iteration, loss))
 
     gpu = any(task.first.place != "cpu" for task in tasks)
@@ -221,7 +221,7 @@ def _check_devices(devices: set[str]) -> None:
             raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
 
 
-def _check_committed(study: str, missing: Sequence[Arm[Trial]]) -> None:
+def _check_committed(study: str, missing: Sequence[Arm]) -> None:
     """``BadInput`` where arms would join committed records though the study's own params file does not plan them."""
     if store.folder_of(study).parent != paths.results():
         raise BadInput(

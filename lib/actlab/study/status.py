@@ -36,7 +36,7 @@ NO_PACE = {
 class Found:
     """How far one trial of an arm is, and what it has left."""
 
-    arm: Arm[Trial]
+    arm: Arm
     state: str
     results: Results
 
@@ -64,7 +64,7 @@ def of(study: Study) -> pd.DataFrame:
     return table
 
 
-def found_of(arms: list[Arm[Trial]]) -> dict[Trial, Found]:
+def found_of(arms: list[Arm]) -> dict[Trial, Found]:
     """Each trial of some arms, of the first that has it."""
     asked = together(arms)
     every: dict[Trial, Found] = {}
@@ -85,7 +85,7 @@ def found_of(arms: list[Arm[Trial]]) -> dict[Trial, Found]:
     return every
 
 
-def _failed(arm: Arm[Trial]) -> set[str]:
+def _failed(arm: Arm) -> set[str]:
     """Labels of the trials that failed when an arm was run last; none where the file that tells of them cannot be
     read, which the next run writes again."""
     with suppress(OSError, ValueError, LookupError, TypeError):
@@ -94,7 +94,7 @@ def _failed(arm: Arm[Trial]) -> set[str]:
     return set()
 
 
-def state_of(task: Task[Trial]) -> tuple[str, Results]:
+def state_of(task: Task) -> tuple[str, Results]:
     """Of a trial without a record; with its results, if it has ended."""
     with no_download(), suppress(DataError):  # what is cached is known by its data, too
         if (results := cached(task)) is not None:
@@ -119,7 +119,7 @@ class Times:
     """Seconds of a study's trials: what those have taken that share all that decides it and have ended, in its records
     or in the cache; where none has, by a few steps that are timed now."""
 
-    def __init__(self, arms: list[Arm[Trial]], every: dict[Trial, Found]) -> None:
+    def __init__(self, arms: list[Arm], every: dict[Trial, Found]) -> None:
         self.arms = arms
         spent: dict[str, list[float]] = {}
         for trial, found in every.items():

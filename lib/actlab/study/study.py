@@ -42,11 +42,11 @@ class Study(Checked):
     axes: ClassVar[tuple[str, ...]] = ()
     """The fields that may have several levels, the slowest first."""
 
-    def arms(self) -> list[Arm[Trial]]:
+    def arms(self) -> list[Arm]:
         """Its arms in the order in which they run."""
         raise NotImplementedError
 
-    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:
+    def prepare(self, missing: Sequence[Arm]) -> str:
         """Before anything is trained: check what the missing arms need; a note for the display, if any."""
         return ""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from actlab.study.trial import Measures, Task
+from actlab.study.trial import Task
 from actlab.trainers import setup
 
 if TYPE_CHECKING:
@@ -13,18 +13,14 @@ if TYPE_CHECKING:
 SECONDS, MOST, WINDOWS, SLOW = 0.3, 64, 16, 3.0
 """What is timed: about so long, at most so many steps, so many windows in an evaluation; seconds of a step that is not
 timed whole."""
-L = TypeVar("L", bound="LanguageTrial")
 
 
-def seconds(task: Task[L]) -> float:
+def seconds(trial: LanguageTrial, task: Task) -> float:
     """What a task takes: the steps and evaluations of its first trial, as many times as it has trials."""
-    trial, asked = task.first, task.measures
     step, window = pace(trial)
     last, also = trial.iterations, getattr(trial, "also", ())
     evaluations = len({*range(0, last, trial.evaluate_every), last, *also})
-    compared = asked.prediction_windows * (1 + len(asked.snapshots))
-    evaluated = evaluations * len(trial.validation_set().inputs) + compared
-    return len(task.trials) * (step * last + window * evaluated)
+    return len(task.trials) * (step * last + window * evaluations * len(trial.validation_set().inputs))
 
 
 def pace(trial: LanguageTrial) -> tuple[float, float]:
@@ -48,7 +44,6 @@ def _timed(trial: LanguageTrial, steps: int, windows: int, smaller: dict[str, An
     cut: dict[str, Any] = {"iterations": steps, "evaluate_every": steps, "validation_windows": windows, "change": ""}
     if "also" in type(trial).model_fields:
         cut["also"] = ()
-    task = Task((trial.model_copy(update=cut | smaller),), Measures(prediction_windows=windows))
-    ((done, _),) = trial.train(task, None, None)
-    evaluated = windows * (len(done["history"]) + 1)
-    return done["seconds"]["training"] / steps, done["seconds"]["evaluation"] / evaluated
+    short = trial.model_copy(update=cut | smaller)
+    ((done, _),) = short.train(Task((short,)), None, None)
+    return done["seconds"]["training"] / steps, done["seconds"]["evaluation"] / windows / len(done["history"])

@@ -2,13 +2,13 @@
 measured and read back."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import torch
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab import paths
@@ -29,10 +29,10 @@ from actlab.study.measure import mean
 from actlab.study.record_size import check_sizes
 from actlab.study.shards import Shards, own_shards, text_shards
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Outcome, Report, Results, Task, Trial
-from actlab.trainers.evaluation import exact, logits_of
-from actlab.trainers.loop import train_tokens
-from actlab.trainers.recipes import SCHEDULES, BaseRecipe, TokenRecipe
+from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
+from actlab.trainers import loop
+from actlab.trainers.evaluation import exact, logits_of, measure
+from actlab.trainers.recipes import LEAST
 from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
@@ -66,7 +66,7 @@ class TokenTrial(LanguageTrial):
     """Sequences in a batch."""
     micro_batches: Batch = 1
     """Batches whose gradients make one step."""
-    schedule: Annotated[str, one_of("schedule", SCHEDULES)] = "constant"
+    schedule: Annotated[str, one_of("schedule", ("constant", "cosine"))] = "constant"
     """Of the learning rate; cosine: to a tenth at the end."""
     soap_max_dim: Annotated[int, Field(ge=0, le=100_000)] = 10_000
     """Longest side that SOAP gives a basis."""
@@ -82,11 +82,6 @@ class TokenTrial(LanguageTrial):
     @classmethod
     def of_record(cls, record: store.Record, label: str) -> Self:  # noqa: D102
         return cls.model_construct(**cls.recorded_settings(record) | {"seed": int(label)})
-
-    @property
-    def recipe(self) -> TokenRecipe:
-        """How it is trained."""
-        return self.recipe_as(TokenRecipe)
 
     def model_config_of(self, vocab_size: int) -> GPT2Config:
         """Size and variant of the model over the shards' own vocabulary."""
@@ -144,47 +139,44 @@ class TokenTrial(LanguageTrial):
         model.initialise(init_streams(self.seed))
         return model
 
-    @classmethod
-    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
-        """Weights alone beside the results: predictions over a vocabulary are large."""
-        trial = task.first
-        model = trial.fresh().to(trial.device)
-        optimizer = trial.optimizer_for(model, trial.optimizer, trial.seed, trial.optimizer_settings)
+    def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:  # noqa: D102
+        model, validation = self.fresh().to(self.device), self.validation_set().to(self.device)
+        config = model.config
         stream = TokenStream(
-            trial.tokens.train,
-            model.config.block_size,
-            trial.batch_size,
-            lambda epoch: generator(trial.seed, f"order/{epoch}"),
+            self.tokens.train, config.block_size, self.batch_size, lambda epoch: generator(self.seed, f"order/{epoch}")
         )
-        done = train_tokens(
+
+        def measured(net: nn.Module, iteration: int) -> dict[str, float]:
+            tokens = iteration * self.micro_batches * self.batch_size * config.block_size
+            return {"tokens": tokens, **measure(net, validation, config.vocab_size)}
+
+        training = loop.Training(
             model,
-            optimizer,
-            stream,
-            trial.validation_set(),
-            trial.recipe,
-            trial.seed,
+            self.optimizer_for(model, self.optimizer, self.seed, self.optimizer_settings),
+            stream.batch,
+            measured,
+            self.recipe,
+            self.seed,
             saved_at=checkpoint_of(place) if place else None,
             on_progress=report,
         )
-        ended = done.status == "done"
-        analyses = batch_losses(model, trial.validation_tokens, trial.recipe) if ended else {}
-        return [({**trial.left(model, done), "analyses": analyses}, weights(model))]
+        done = loop.train(training)
+        analyses = batch_losses(model, self.validation_tokens) if done.status == "done" else {}
+        return [({**self.left(model, done), "analyses": analyses}, weights(model))]
 
-    @classmethod
-    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:
+    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
         """Means are over the trials that are done; losses in nats a token, accuracies in %."""
-        first = arm.trials[0]
         done = [trial for trial in results if trial["status"] == "done"]
         return {
             "model_name": "gpt2",
-            **{name: getattr(first, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
+            **{name: getattr(self, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
             "n_parameters": results[0].get("n_parameters"),
             **{f"avg_{name}": mean(trial["final"][name] for trial in done) for name in ("val_loss", "val_accuracy")},
             "trials": results,
         }
 
 
-def batch_losses(model: LanguageModel, tokens: Tensor, recipe: BaseRecipe) -> Results:
+def batch_losses(model: LanguageModel, tokens: Tensor) -> Results:
     """What single validation batches, as published, would say of a trained model of the ablation.
 
     ``batch_losses``: nats a token, of up to ``SPANS`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``; all
@@ -194,7 +186,7 @@ def batch_losses(model: LanguageModel, tokens: Tensor, recipe: BaseRecipe) -> Re
     batch_tokens = min(BATCH_TOKENS, len(tokens) - 1) // block_size * block_size
     whole = spread(tokens, max(batch_tokens, block_size), SPANS)  # a split shorter than a window is an error there
     windows = Windows(*(part.reshape(-1, block_size) for part in (whole.inputs, whole.targets)))
-    pairs = logits_of(model, windows, recipe)
+    pairs = logits_of(model, windows)
     losses = torch.cat([F.cross_entropy(logits, targets, reduction="none") for logits, targets in pairs])
     means = exact(losses.view(-1, batch_tokens)).mean(dim=1)
     return {"batch_tokens": batch_tokens, "batch_losses": [round(value, 6) for value in means.tolist()]}
@@ -216,9 +208,9 @@ class TokenStudy(LanguageStudy):
     trials: Trials = 1
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
-    def plain(self) -> list[Arm[Trial]]:
+    def plain(self) -> list[Arm]:
         """One at each point of the study."""
-        arms: list[Arm[Trial]] = []
+        arms: list[Arm] = []
         for point in self.points():
             named = {name: point[name] for name in ("activation", "optimizer", "dataset")}
             if point["shards"]:
@@ -232,7 +224,7 @@ class TokenStudy(LanguageStudy):
             arms.append(Arm(self.study, "ablation", name, trials, config, plan=self.mark, tuning=self.rule))
         return arms
 
-    def prepare(self, missing: Sequence[Arm[Trial]]) -> str:
+    def prepare(self, missing: Sequence[Arm]) -> str:
         """Refuse what no record holds."""
         check_sizes(missing)
         return super().prepare(missing)
@@ -243,17 +235,17 @@ ALWAYS = (
     *("optimizer", "symmetry", "activation", "rate_factor", "vocab_size", "shards", "scale", "qkv_bias", "evaluation"),
     *("batch_size", "validation_windows", "soap_max_dim"),
 )
+RECIPE = ("iterations", "evaluate_every", "device", "dtype", "compiled", "schedule", "micro_batches", "warmup")
 
 
 def config_of(trial: TokenTrial, labels: list[str]) -> dict[str, Any]:
     """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
     settings = {**OPTIMIZERS[trial.optimizer].defaults, **trial.optimizer_settings}
-    of_recipe = {name: value for name, value in asdict(trial.recipe).items() if name != "clip"}
     return {
         **trial.told(ALWAYS, ("validation", "betas")),
         **({"parts": dict(trial.parts)} if trial.parts else {}),
         "dataset": short_name(trial.dataset),
-        "recipe": of_recipe | trial.told((), ("clip",)),
+        "recipe": trial.told(RECIPE, ("clip",)) | {"final_share": LEAST},
         "positions": "learned",
         "trials": labels,
         "model_size": without_vocabulary(GPT2_SCALES[trial.scale]) | NO_CHOICE,

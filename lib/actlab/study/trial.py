@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor
@@ -17,14 +17,12 @@ from actlab.plugins import Parts, find_part
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.fields import Seed
-from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows
 
-R = TypeVar("R", bound=BaseRecipe)
 Results = dict[str, Any]
 """What a trial leaves for its arm's record: plain values."""
 Outcome = tuple[Results, dict[str, Tensor]]
-"""Of a trial: its results; its weights and predictions."""
+"""Of a trial: its results; its weights."""
 Report = Callable[[int, float], None]
 """Called in training with (iteration, loss)."""
 
@@ -106,19 +104,16 @@ class Trial(BaseModel):
         """The trials, those together that train at once; what is started first comes first."""
         return [(trial,) for trial in trials]
 
-    @classmethod
-    def train(cls, task: "Task[Self]", place: Path | None, report: Report | None) -> list[Outcome]:
-        """An outcome a trial; ``place``: as of ``cache.train_afresh``."""
+    def train(self, task: "Task", place: Path | None, report: Report | None) -> list[Outcome]:
+        """An outcome for each trial of the task of which it is the first; ``place``: as of ``cache.train_afresh``."""
         raise NotImplementedError
 
-    @classmethod
-    def measure(cls, arm: "Arm[Self]", results: list[Results]) -> store.Record:
-        """An arm's own part of its record, from what its trials left."""
+    def measure(self, arm: "Arm", results: list[Results], tensors: "Left") -> store.Record:
+        """The part of its record that is own to an arm of its kind, from what the arm's trials left."""
         raise NotImplementedError
 
-    @classmethod
-    def seconds(cls, task: "Task[Self]") -> float:
-        """What a task takes here, by a few steps that are timed now."""
+    def seconds(self, task: "Task") -> float:
+        """What the task of which it is the first takes here, by a few steps that are timed now."""
         raise NotImplementedError
 
     @property
@@ -131,12 +126,19 @@ class Trial(BaseModel):
         data, which need not be here then."""
         raise BadInput(f"{self.name}: trials of the kind {self.kind} keep no weights")
 
+    def trained(self, tensors: Mapping[str, Tensor], start: str = "weights/", vocab_size: int = 0) -> LanguageModel:
+        """Its model in evaluation mode, with the weights among these tensors; ``start``: of their names."""
+        model = self.fresh(vocab_size)
+        model.load_state_dict({name.removeprefix(start): t for name, t in tensors.items() if name.startswith(start)})
+        return model.eval()
+
     def compared_on(self, prediction_windows: int) -> Windows:
         """The windows on which predictions of two trials are compared, where weights are kept."""
         raise NotImplementedError
 
 
-T = TypeVar("T", bound=Trial, covariant=True)
+Left = Callable[[Trial, int | None], Mapping[str, Tensor]]
+"""What a trial left, at its end or at a snapshot."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class Measures:
 
 
 @dataclass(frozen=True)
-class Arm(Generic[T]):
+class Arm:
     """The trials of one record."""
 
     study: str
@@ -168,7 +170,7 @@ class Arm(Generic[T]):
     """Of its record: ``trials``; ``floor``: the first seed plain, repeated and with one bit moved; ``perturbed``: every
     seed plain and changed; ``twins``; ``mnist``; ``ablation``."""
     name: str
-    trials: tuple[T, ...]
+    trials: tuple[Trial, ...]
     config: Mapping[str, Any] = field(compare=False)
     """What its record says of its settings; their hash is in its id."""
     measures: Measures = Measures()
@@ -190,28 +192,23 @@ class Arm(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Task(Generic[T]):
+class Task:
     """What trains at once: one trial; the trials of a program of the image sweep; a leader and its followers."""
 
-    trials: tuple[T, ...]
-    measures: Measures = Measures()
-    """What its arms ask for together: which snapshots and predictions are kept."""
+    trials: tuple[Trial, ...]
+    snapshots: tuple[int, ...] = ()
+    """Steps at which its arms together want the weights kept."""
 
     @property
-    def first(self) -> T:
+    def first(self) -> Trial:
         """Names the task."""
         return self.trials[0]
 
 
-def together(arms: Sequence[Arm[T]]) -> dict[T, Measures]:
-    """Each trial of some arms once, with what they ask for together."""
-    found: dict[T, Measures] = {}
+def together(arms: Sequence[Arm]) -> dict[Trial, tuple[int, ...]]:
+    """Each trial of some arms once, with the snapshots that they want of it."""
+    found: dict[Trial, tuple[int, ...]] = {}
     for arm in arms:
-        asked = arm.measures
         for trial in arm.trials:
-            before = found.get(trial, Measures())
-            found[trial] = Measures(
-                max(asked.prediction_windows, before.prediction_windows),
-                snapshots=tuple(sorted({*asked.snapshots, *before.snapshots})),
-            )
+            found[trial] = tuple(sorted({*arm.measures.snapshots, *found.get(trial, ())}))
     return found

@@ -18,7 +18,7 @@ from actlab.statistics.tuning import step
 from actlab.study.fields import StudyName
 from actlab.study.plan import Checked
 from actlab.study.record import recorded
-from actlab.study.trial import Arm, Trial
+from actlab.study.trial import Arm
 
 if TYPE_CHECKING:
     from actlab.study.language_study import LanguageStudy
@@ -42,14 +42,14 @@ class Rates(Checked):
     """Folder of the params file that names it; filled in when that is read."""
 
 
-def tuned(cell: LanguageStudy) -> tuple[list[Arm[Trial]], float | None]:
+def tuned(cell: LanguageStudy) -> tuple[list[Arm], float | None]:
     """Of a cell of a study that chooses rates: its arms that are recorded or wanted next; the chosen rate, once none is
     wanted."""
     assert cell.tuning is not None
     if (several := len(list(cell.points()))) > 1:
         named = " ".join(cell.levels(name)[0] for name in cell.trial.named_by)
         raise BadInput(f"{named} has {several} settings: a study that chooses rates takes one")
-    arms: list[Arm[Trial]] = []
+    arms: list[Arm] = []
     losses: dict[tuple[float, int], float] = {}
     while True:
         wanted, rate = step(losses, cell.tuning.rule)
@@ -62,7 +62,7 @@ def tuned(cell: LanguageStudy) -> tuple[list[Arm[Trial]], float | None]:
         losses |= {tried: _loss(record["trials"][0]) for tried, record in zip(wanted, records, strict=True) if record}
 
 
-def chosen(study: LanguageStudy, rates: Rates, arm: Arm[Trial]) -> Choice:
+def chosen(study: LanguageStudy, rates: Rates, arm: Arm) -> Choice:
     """What another study has chosen for an arm of a study, by its records. Of several tunings the one whose settings
     are nearest to the arm's (``departures``).
 
@@ -97,7 +97,7 @@ def chosen(study: LanguageStudy, rates: Rates, arm: Arm[Trial]) -> Choice:
     raise BadInput(f"{rates.study} has chosen no learning rate for {named} yet: run {path}")
 
 
-def departures(choice: Choice, arm: Arm[Trial]) -> dict[str, tuple[str, str]]:
+def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
     """Setting that bears on a rate -> (its value where the rate was chosen, in this arm), where the two differ."""
     own = settled(arm.as_record)
     both = {name: (text(choice.settings.get(name)), text(own.get(name))) for name in BEAR_ON_RATE}
@@ -106,7 +106,7 @@ def departures(choice: Choice, arm: Arm[Trial]) -> dict[str, tuple[str, str]]:
     return {name: values for name, values in both.items() if values[0] != values[1]}
 
 
-def warn_of_departures(study: LanguageStudy, rates: Rates, arms: Sequence[Arm[Trial]]) -> None:
+def warn_of_departures(study: LanguageStudy, rates: Rates, arms: Sequence[Arm]) -> None:
     """One line for all arms that are to be trained: where the settings differ for which their rates were chosen."""
     found: dict[str, tuple[set[str], set[str]]] = {}
     for arm in arms:

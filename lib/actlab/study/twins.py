@@ -7,13 +7,14 @@ steps), ``own-50``. One that is ``rescaled`` uses its own, and is put back close
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import torch
 from pydantic import Field, model_validator
+from torch import nn
+from torch.optim import Optimizer
 
 from actlab.errors import BadInput
 from actlab.models import SCALES, count_parameters
@@ -25,11 +26,11 @@ from actlab.study.characters import NUDGE, PLAIN, CharacterTrial
 from actlab.study.fields import Axis
 from actlab.study.language_trial import weights
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Measures, Outcome, Report, Results, Task, Trial
+from actlab.study.trial import Arm, Left, Measures, Outcome, Report, Results, Task
 from actlab.trainers.determinism import weights_sha256
-from actlab.trainers.evaluation import evaluate, predict
-from actlab.trainers.recipes import Recipe
+from actlab.trainers.evaluation import evaluate
 from actlab.trainers.twins import RESCALED, train_together
+from actlab.trainers.windows import RandomWindows
 
 Follower = Annotated[
     str,
@@ -59,11 +60,6 @@ class TwinTrial(CharacterTrial):
     """Of weights, forward and backward pass; evaluations stay in float32."""
 
     @property
-    def recipe(self) -> Recipe:
-        """Without averages of the weights."""
-        return replace(super().recipe, average=0.0)
-
-    @property
     def leader(self) -> Self:
         """The plain trial of its seed."""
         return self.with_change(self.seed)
@@ -76,26 +72,31 @@ class TwinTrial(CharacterTrial):
             groups.setdefault(trial.leader, []).append(trial)
         return [tuple(group) for group in groups.values()]
 
-    @classmethod
-    def train(cls, task: Task[Self], place: Path | None, report: Report | None) -> list[Outcome]:
+    def stepped_by(self, net: nn.Module) -> Optimizer:
+        """Its optimizer, over a network."""
+        rate, decay = self.learning_rate, self.weight_decay
+        if self.optimizer == "sgd":
+            return torch.optim.SGD(net.parameters(), rate, momentum=0.9, nesterov=True)
+        eps = 1e-4 if self.optimizer == "adamw-eps" else 1e-8
+        return torch.optim.AdamW(net.parameters(), rate, eps=eps, weight_decay=decay, fused=True)
+
+    def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
         """The task's trials beside their leader, to the end; it lasts minutes and leaves no checkpoint."""
-        leader = task.first.leader
-        recipe, text = leader.recipe, leader.text.train
-        windows = task.measures.prediction_windows
-        validation, frozen = leader.validation_set(), leader.compared_on(windows or 1)
+        leader, validation = self.leader, self.validation_set()
         nudged = leader.with_change(leader.seed, NUDGE)
         followers = {trial.change: nudged.fresh() for trial in task.trials if trial.change}
         nets = {PLAIN: leader.fresh(), **followers}
         for net in nets.values():
-            net.to(getattr(torch, leader.dtype))
+            net.to(getattr(torch, self.dtype))
+        batches = RandomWindows(self.text.train, SCALES[self.scale].block_size, self.recipe, self.seed)
         started, since = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-        block = SCALES[leader.scale].block_size
-        rows = list(train_together(nets[PLAIN], followers, text, block, recipe, recipe.optimizer, leader.seed, report))
+        lockstep = nets[PLAIN], followers, batches.batch, self.iterations, self.stepped_by, self.seed, report
+        rows = list(train_together(*lockstep))
         spent = {"training": (time.perf_counter() - since) / len(nets), "evaluation": 0.0}
         outcomes = []
         for trial in task.trials:
             net = nets[trial.change].float()
-            final = {"iteration": recipe.iterations, **evaluate(net, validation, recipe)}
+            final = {"iteration": self.iterations, **evaluate(net, validation)}
             results = {
                 "label": trial.label,
                 "seed": trial.seed,
@@ -110,27 +111,25 @@ class TwinTrial(CharacterTrial):
                 "weights_sha256": weights_sha256(net),
                 "steps": [row for row in rows if row["change"] == trial.change],
             }
-            outcomes.append((results, {f"predictions/{windows}": predict(net, frozen, recipe), **weights(net)}))
+            outcomes.append((results, weights(net)))
         return outcomes
 
-    @classmethod
-    def measure(cls, arm: Arm[Self], results: list[Results]) -> store.Record:
+    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
         """As of characters, on each leader and its followers; ``steps``: what was measured along training."""
         steps: dict[int, list[Results]] = {}
         for trial, own in zip(arm.trials, results, strict=True):
-            between = [trial.leader.label, trial.label]
+            between = [str(trial.seed), trial.label]
             for row in own.get("steps", ()):
                 measured = {name: value for name, value in row.items() if name not in ("iteration", "change")}
                 steps.setdefault(row["iteration"], []).append({"between": between, **measured})
         without_steps = [{name: value for name, value in each.items() if name != "steps"} for each in results]
         along = [{"iteration": at, "pairs": found} for at, found in sorted(steps.items())]
-        return {**super().measure(arm, without_steps), "steps": along}
+        return {**super().measure(arm, without_steps, tensors), "steps": along}
 
-    @classmethod
-    def seconds(cls, task: Task[Self]) -> float:
+    def seconds(self, task: Task) -> float:
         """As its trials would take, each alone."""
-        settings = task.first.leader.model_dump() | {"optimizer": "adamw"}
-        return len(task.trials) * timing.seconds(Task((CharacterTrial.model_construct(**settings),), task.measures))
+        alone = CharacterTrial.model_construct(**self.leader.model_dump() | {"optimizer": "adamw"})
+        return len(task.trials) * timing.seconds(alone, Task((alone,)))
 
 
 @with_axes(activation=("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"))
@@ -158,7 +157,7 @@ class TwinStudy(CharacterStudy):
             )
         return self
 
-    def arms(self) -> list[Arm[Trial]]:
+    def arms(self) -> list[Arm]:
         """Each seed's leader, then its followers."""
         trials = [(seed, change) for seed in self.seeds for change in (PLAIN, *self.followers)]
         asked = Measures(prediction_windows=self.prediction_windows)

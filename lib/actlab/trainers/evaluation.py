@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.setup import full_float32
 from actlab.trainers.windows import SKIP, Windows
 
@@ -17,13 +16,17 @@ EVALUATION_NUMBERS = {"cpu": 2**26, "cuda": 2**30, "mps": 2**28}
 """Logits held at once by ``measure`` (float32: 256 MiB and 4 GiB). Part of the bits of a result, so fixed."""
 
 
-def logits_of(
-    model: nn.Module, windows: Windows, recipe: BaseRecipe, positions: int | None = None
-) -> Iterator[tuple[Tensor, Tensor]]:
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model is."""
+    return next(model.parameters()).device
+
+
+def logits_of(model: nn.Module, windows: Windows, positions: int | None = None) -> Iterator[tuple[Tensor, Tensor]]:
     """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation
-    mode, without autocast; on the recipe's device."""
-    windows = windows.to(recipe.device)
-    rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
+    mode, without autocast; on the model's device."""
+    device = device_of(model)
+    windows = windows.to(device)
+    rows = max(1, (positions or EVALUATION_POSITIONS[device.type]) // windows.inputs.shape[1])
     was_training = model.training
     full_float32()
     model.eval()
@@ -38,27 +41,28 @@ def exact(values: Tensor) -> Tensor:
     return (values.cpu() if values.device.type == "mps" else values).double()
 
 
-def evaluate(model: nn.Module, windows: Windows, recipe: BaseRecipe) -> dict[str, float]:
+def evaluate(model: nn.Module, windows: Windows) -> dict[str, float]:
     """``val_loss``, the mean cross-entropy in nats, and ``val_accuracy`` in %, over every counted position of
     ``windows``."""
-    loss = exact(torch.zeros((), device=recipe.device))
-    right = torch.zeros((), dtype=torch.int64, device=recipe.device)
-    for logits, targets in logits_of(model, windows, recipe):
+    device = device_of(model)
+    loss = exact(torch.zeros((), device=device))
+    right = torch.zeros((), dtype=torch.int64, device=device)
+    for logits, targets in logits_of(model, windows):
         loss += exact(F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="sum"))
         right += (logits.argmax(dim=1) == targets).sum()
     return {"val_loss": (loss / windows.positions).item(), "val_accuracy": 100 * right.item() / windows.positions}
 
 
-def measure(model: nn.Module, windows: Windows, recipe: BaseRecipe, vocab_size: int) -> dict[str, float]:
+def measure(model: nn.Module, windows: Windows, vocab_size: int) -> dict[str, float]:
     """The same with a standard error, for large vocabularies: ``val_loss``, ``val_standard_error``, ``val_accuracy``.
 
     The standard error is of the mean, from the spread between windows. Windows of one book resemble each other, so
     between books it is larger.
     """
-    kind, width = torch.device(recipe.device).type, windows.inputs.shape[1]
-    sums, right = [], torch.zeros((), dtype=torch.int64, device=recipe.device)
-    at_once = min(EVALUATION_POSITIONS[kind], EVALUATION_NUMBERS[kind] // vocab_size)
-    for logits, targets in logits_of(model, windows, recipe, at_once):
+    device, width = device_of(model), windows.inputs.shape[1]
+    sums, right = [], torch.zeros((), dtype=torch.int64, device=device)
+    at_once = min(EVALUATION_POSITIONS[device.type], EVALUATION_NUMBERS[device.type] // vocab_size)
+    for logits, targets in logits_of(model, windows, at_once):
         losses = exact(F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="none"))
         sums.append(losses.view(-1, width).sum(dim=1))
         right += (logits.argmax(dim=1) == targets).sum()
@@ -74,6 +78,6 @@ def measure(model: nn.Module, windows: Windows, recipe: BaseRecipe, vocab_size: 
     }
 
 
-def predict(model: nn.Module, windows: Windows, recipe: BaseRecipe) -> Tensor:
+def predict(model: nn.Module, windows: Windows) -> Tensor:
     """Probabilities at every position of ``windows``: (W * T, V) float32 on the CPU."""
-    return torch.cat([torch.softmax(logits, dim=1).cpu() for logits, _ in logits_of(model, windows, recipe)])
+    return torch.cat([torch.softmax(logits, dim=1).cpu() for logits, _ in logits_of(model, windows)])

@@ -5,7 +5,7 @@ It knows no names, files of records or studies.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -18,17 +18,14 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from actlab.data.tokens import TokenStream
-from actlab.models.layers import LanguageModel
 from actlab.optimizers import check_complete
 from actlab.optimizers.steps import step
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
-from actlab.trainers.evaluation import evaluate, exact, measure, predict
-from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
+from actlab.trainers.evaluation import exact
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.replayed import Batches, Replayed
-from actlab.trainers.seeds import derive, generator
-from actlab.trainers.windows import Windows, batch_starts
+from actlab.trainers.seeds import derive
 
 
 @dataclass
@@ -52,8 +49,6 @@ class Trial:
     """``done`` or ``diverged`` (a loss was not finite)."""
     progress: Progress
     weights_sha256: str
-    probabilities: Tensor
-    """(N, V) float32 on the CPU, in the order of the frozen windows; (0,) where there are none."""
     averages: tuple[nn.Module, ...] = ()
     """The model with each moving average of the weights that the recipe asks for."""
 
@@ -68,107 +63,21 @@ class Trial:
         return min(self.progress.history, key=lambda e: math.inf if math.isnan(e["val_loss"]) else e["val_loss"])
 
 
-def train(
-    model: nn.Module,
-    text: Tensor,
-    validation: Windows,
-    frozen: Windows,
-    recipe: Recipe,
-    seed: int,
-    *,
-    optimizer: Optimizer | None = None,
-    dropout_seed: int | None = None,
-    **options: Any,
-) -> Trial:
-    """Train ``model`` on random windows of ``text`` and measure it on fixed ones.
-
-    Args:
-        model: freshly initialised; (B, T) int64 -> logits (B, T, V). Changed in place.
-        text: (n,) character numbers of the training split.
-        validation: windows over the whole validation split, for loss and accuracy.
-        frozen: the windows that predictions are compared on.
-        recipe: iterations, batch size, optimizer settings, device.
-        seed: makes the streams ``order`` and ``dropout`` (``init`` made the model).
-        optimizer: over every parameter of the model, which is on its device already; AdamW unless given. It is always
-            given a closure. A rate in a group is the full one.
-        dropout_seed: makes ``dropout`` instead, where one stream is to vary without the other.
-        options: the fields of ``Training`` from ``also`` on.
-
-    Raises:
-        BadInput: a parameter that the optimizer does not have.
-    """
-    block_size, device = validation.inputs.shape[1], recipe.device
-    starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order"))
-    starts, text, validation, frozen = starts.to(device), text.to(device), validation.to(device), frozen.to(device)
-    span = torch.arange(block_size + 1, device=device)
-    model = model.to(device).train()
-    if optimizer is None:
-        rate, decay = recipe.learning_rate, recipe.weight_decay
-        optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=decay, fused=True)
-    check_complete(optimizer, model)
-    averages = [AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) for decay in recipe.decays]  # type: ignore[no-untyped-call]
-
-    def batches(iteration: int) -> Batches:
-        windows = text[starts[iteration][:, None] + span].long()  # (B, T + 1)
-        return [(windows[:, :-1], windows[:, 1:])]
-
-    def measured(forward: nn.Module, iteration: int) -> dict[str, float]:
-        return evaluate(forward, validation, recipe)
-
-    dropout_seed = seed if dropout_seed is None else dropout_seed
-    return Training(model, optimizer, batches, measured, recipe, dropout_seed, frozen, averages, **options).run()
-
-
-def train_tokens(
-    model: LanguageModel,
-    optimizer: Optimizer,
-    stream: TokenStream,
-    validation: Windows,
-    recipe: TokenRecipe,
-    seed: int,
-    **options: Any,
-) -> Trial:
-    """Train ``model`` on the batches of ``stream`` and measure it on fixed windows.
-
-    Args:
-        model: freshly initialised and on ``recipe.device``; (B, T) int64 -> logits (B, T, V). Changed in place.
-        optimizer: over every parameter of the model; it is always given a closure. A rate in a group is the full one.
-        stream: its batch is a micro-batch.
-        validation: all of the validation shard (``cover``), or a large fixed part of it (``spread``).
-        recipe: iterations, accumulation, schedule, device.
-        seed: of the stream ``dropout``; model, optimizer and stream bring their own randomness.
-        options: as of ``train``.
-
-    Raises:
-        BadInput: a parameter that the optimizer does not have.
-    """
-    check_complete(optimizer, model)
-    validation, each = validation.to(recipe.device), recipe.micro_batches
-
-    def batches(iteration: int) -> Batches:
-        return [stream.batch(iteration * each + number) for number in range(each)]
-
-    def measured(forward: nn.Module, iteration: int) -> dict[str, float]:
-        tokens = iteration * each * stream.batch_size * stream.block_size
-        return {"tokens": tokens, **measure(forward, validation, recipe, model.config.vocab_size)}
-
-    return Training(model, optimizer, batches, measured, recipe, seed, **options).run()
-
-
-@dataclass(frozen=True)
+@dataclass
 class Training:
-    """What both kinds of training hand to the loop, and the loop itself."""
+    """What both kinds of training hand to the loop."""
 
     model: nn.Module
+    """Freshly initialised, on the recipe's device; (B, T) int64 -> logits (B, T, V). Changed in place."""
     optimizer: Optimizer
-    batches: Callable[[int], Batches]
-    """The micro-batches of a step."""
+    """Over every parameter of the model. It is always given a closure. A rate in a group is the full one."""
+    batch: Callable[[int], tuple[Tensor, Tensor]]
+    """(inputs, targets) of a micro-batch by its number (from 0), both (B, T) int64."""
     measured: Callable[[nn.Module, int], dict[str, float]]
     """An evaluation of the model at an iteration."""
-    recipe: BaseRecipe
-    dropout_seed: int
-    frozen: Windows | None = None
-    averages: Sequence[AveragedModel] = ()
+    recipe: Recipe
+    seed: int
+    """Of the stream ``dropout``; model, optimizer and batches bring their own randomness."""
     also: tuple[int, ...] = ()
     """Further iterations at which to evaluate."""
     saved_at: Path | None = None
@@ -181,6 +90,13 @@ class Training:
     draw no random number."""
     replayed: bool = False
     """Replay a GPU's kernels of a step: for models that do the same at each."""
+
+    def __post_init__(self) -> None:
+        """``BadInput``: a parameter that the optimizer does not have."""
+        check_complete(self.optimizer, self.model)
+        self.model.train()
+        ways = [get_ema_multi_avg_fn(decay) for decay in self.recipe.decays]  # type: ignore[no-untyped-call]
+        self.averages = tuple(AveragedModel(self.model, multi_avg_fn=way) for way in ways)
 
     @property
     def saved(self) -> nn.Module:
@@ -201,7 +117,8 @@ class Training:
         """One step of the optimizer at its scheduled rate; the loss before it."""
         for settings, rate in zip(self.optimizer.param_groups, rates, strict=True):
             settings["lr"] = rate * self.recipe.rate(iteration)
-        batches = self.batches(iteration)
+        each = self.recipe.micro_batches
+        batches = [self.batch(iteration * each + number) for number in range(each)]
         loss = step(self.optimizer, lambda: gradients(batches))
         for average in self.averages:
             average.update_parameters(self.model)
@@ -231,46 +148,43 @@ class Training:
             return forward, forward
         return torch.compile(self.model, mode="reduce-overhead"), self.model
 
-    def run(self) -> Trial:
-        """The loop itself."""
-        recipe, model, saved, saved_at = self.recipe, self.model, self.saved, self.saved_at
-        forward, measured = self.compiled() if recipe.compiled else (model, model)
-        gradients: Callable[[Batches], Tensor] = partial(self.gradients, forward)
-        if self.replayed and recipe.device.startswith("cuda") and not recipe.compiled:
-            gradients = Replayed(gradients)
-        rates = [settings["lr"] for settings in self.optimizer.param_groups]
-        status, probabilities, clock = "done", torch.empty(0), time.perf_counter
-        with reproducible(derive(self.dropout_seed, "dropout")):
-            progress = Progress()
-            if saved_at is not None and saved_at.exists():
-                progress = Progress(**checkpoint.load(saved_at, saved, self.optimizer))
-            reported = since = clock()
-            running = exact(torch.zeros((), device=recipe.device))
-            for iteration in range(progress.iteration, recipe.iterations + 1):
-                due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in self.also
-                if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
-                    loss_sum, now = running.item(), clock()  # the sum first: it waits for the device
-                    running.zero_()
-                    progress.seconds["training"] += now - since
-                    finite = self.evaluated(measured, iteration, loss_sum, progress)
-                    since = clock()
-                    progress.seconds["evaluation"] += since - now
-                    if not finite:
-                        status = "diverged"
-                        break
-                    if self.on_evaluation is not None:
-                        self.on_evaluation(iteration, model)
-                    if saved_at is not None and iteration < recipe.iterations:
-                        checkpoint.save(saved_at, saved, self.optimizer, asdict(progress))
-                if iteration == recipe.iterations:
+
+def train(training: Training) -> Trial:
+    """The loop itself."""
+    recipe, model, saved, saved_at = training.recipe, training.model, training.saved, training.saved_at
+    forward, measured = training.compiled() if recipe.compiled else (model, model)
+    gradients: Callable[[Batches], Tensor] = partial(training.gradients, forward)
+    if training.replayed and recipe.device.startswith("cuda") and not recipe.compiled:
+        gradients = Replayed(gradients)
+    rates = [settings["lr"] for settings in training.optimizer.param_groups]
+    status, clock = "done", time.perf_counter
+    with reproducible(derive(training.seed, "dropout")):
+        progress = Progress()
+        if saved_at is not None and saved_at.exists():
+            progress = Progress(**checkpoint.load(saved_at, saved, training.optimizer))
+        reported = since = clock()
+        running = exact(torch.zeros((), device=recipe.device))
+        for iteration in range(progress.iteration, recipe.iterations + 1):
+            due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in training.also
+            if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
+                loss_sum, now = running.item(), clock()  # the sum first: it waits for the device
+                running.zero_()
+                progress.seconds["training"] += now - since
+                finite = training.evaluated(measured, iteration, loss_sum, progress)
+                since = clock()
+                progress.seconds["evaluation"] += since - now
+                if not finite:
+                    status = "diverged"
                     break
-                loss = self.step(gradients, iteration, rates)
-                running += loss.to(running.device)
-                if self.on_progress is not None and clock() - reported > 0.1:
-                    reported = clock()
-                    self.on_progress(iteration + 1, loss.item())
-            if self.frozen is not None:
-                now = clock()
-                probabilities = predict(measured, self.frozen, recipe)
-                progress.seconds["evaluation"] += clock() - now
-        return Trial(status, progress, weights_sha256(model), probabilities, tuple(self.averages))
+                if training.on_evaluation is not None:
+                    training.on_evaluation(iteration, model)
+                if saved_at is not None and iteration < recipe.iterations:
+                    checkpoint.save(saved_at, saved, training.optimizer, asdict(progress))
+            if iteration == recipe.iterations:
+                break
+            loss = training.step(gradients, iteration, rates)
+            running += loss.to(running.device)
+            if training.on_progress is not None and clock() - reported > 0.1:
+                reported = clock()
+                training.on_progress(iteration + 1, loss.item())
+    return Trial(status, progress, weights_sha256(model), training.averages)

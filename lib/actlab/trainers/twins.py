@@ -23,21 +23,9 @@ from actlab.activations import slope
 from actlab.errors import BadInput
 from actlab.optimizers.steps import step
 from actlab.trainers.determinism import reproducible
-from actlab.trainers.recipes import Recipe
-from actlab.trainers.seeds import derive, generator
-from actlab.trainers.windows import batch_starts
+from actlab.trainers.seeds import derive
 
 T = TypeVar("T", bound=nn.Module)
-OPTIMIZERS: Mapping[str, Callable[[nn.Module, Recipe], Optimizer]] = {
-    "adamw": lambda net, r: torch.optim.AdamW(
-        net.parameters(), r.learning_rate, weight_decay=r.weight_decay, fused=True
-    ),
-    "adamw-eps": lambda net, r: torch.optim.AdamW(
-        net.parameters(), r.learning_rate, eps=1e-4, weight_decay=r.weight_decay, fused=True
-    ),
-    "sgd": lambda net, r: torch.optim.SGD(net.parameters(), r.learning_rate, momentum=0.9, nesterov=True),
-}
-"""Name -> of a network. ``adamw-eps`` has 1e-4 where AdamW has 1e-8, so that tiny gradients make tiny steps."""
 
 RESCALED = "rescaled"
 """The follower that is put back to ``RESCALED_TO`` after the first step and after every ``RESCALED_EVERY``-th from
@@ -144,10 +132,9 @@ def measured_at(iteration: int, iterations: int) -> bool:
 def train_together(
     leader: nn.Module,
     followers: Mapping[str, nn.Module],
-    text: Tensor,
-    block_size: int,
-    recipe: Recipe,
-    optimizer: str,
+    batch: Callable[[int], tuple[Tensor, Tensor]],
+    iterations: int,
+    optimizer: Callable[[nn.Module], Optimizer],
     seed: int,
     on_progress: Callable[[int, float], None] | None = None,
 ) -> Iterator[dict[str, float | str]]:
@@ -155,11 +142,10 @@ def train_together(
 
     Args:
         leader, followers: freshly initialised on the CPU; the followers by their names (``copies``). Changed in place.
-        text: (n,) character numbers of the training split.
-        block_size: characters of a window.
-        recipe: iterations, batch size, learning rate, weight decay.
-        optimizer: a key of ``OPTIMIZERS``.
-        seed: makes the streams ``order`` and ``dropout``, as in ``loop.train``.
+        batch: (inputs, targets) of a step (from 0), both (B, T) int64.
+        iterations: steps.
+        optimizer: a fresh one of a network.
+        seed: makes the stream ``dropout``, as in ``loop``.
         on_progress: called with (iteration, the leader's loss) after each step.
 
     Yields:
@@ -167,8 +153,6 @@ def train_together(
         (share of activation inputs whose sign differs), ``gradient_distance`` (relative: norm of the difference over
         the leader's norm), ``weight_distance`` (after the step, L2).
     """
-    starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order"))
-    span = torch.arange(block_size + 1)
     seen = Inputs()
     replaced(leader, lambda activation, place: Lead(activation, seen))
     hooks = {
@@ -176,11 +160,11 @@ def train_together(
         for name, net in followers.items()
     }
     nets = {"": leader, **followers}
-    optimizers = {name: OPTIMIZERS[optimizer](net.train(), recipe) for name, net in nets.items()}
+    optimizers = {name: optimizer(net.train()) for name, net in nets.items()}
     weights = {name: [*net.parameters()] for name, net in nets.items()}
     with reproducible(derive(seed, "dropout")):
-        for iteration in range(recipe.iterations):
-            windows = text[starts[iteration][:, None] + span].long()  # (B, T + 1)
+        for iteration in range(iterations):
+            inputs, targets = batch(iteration)
             dropout = torch.get_rng_state()
             seen.values.clear()
             seen.slopes.clear()
@@ -190,9 +174,9 @@ def train_together(
                     hook.copying = copies(name, iteration)
                 torch.set_rng_state(dropout)
                 optimizers[name].zero_grad(set_to_none=True)
-                losses[name] = F.cross_entropy(net(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
+                losses[name] = F.cross_entropy(net(inputs).flatten(0, 1), targets.flatten())
                 losses[name].backward()  # type: ignore[no-untyped-call]
-            measured = measured_at(iteration, recipe.iterations)
+            measured = measured_at(iteration, iterations)
             of_leader = [w.grad for w in weights[""] if w.grad is not None] if measured else []
             norm = distance(of_leader, [torch.zeros(())] * len(of_leader))
             gradients = {
@@ -208,11 +192,11 @@ def train_together(
             for name in followers:
                 away = distance([w.detach() for w in weights[name]], [w.detach() for w in weights[""]])
                 apart = sum(int(hook.apart) for hook in hooks[name])
-                inputs = sum(int(hook.inputs) for hook in hooks[name])
+                places = sum(int(hook.inputs) for hook in hooks[name])
                 yield {
                     "iteration": iteration,
                     "change": name,
-                    "sides_apart": apart / inputs,
+                    "sides_apart": apart / places,
                     "gradient_distance": gradients[name],
                     "weight_distance": away,
                 }

@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 
 from actlab.errors import BadInput
+from actlab.trainers.recipes import Recipe
+from actlab.trainers.seeds import generator
 
 SKIP = -100
 """Target that counts for nothing (``cross_entropy``'s ``ignore_index``)."""
@@ -32,7 +34,7 @@ class Windows:
             digest.update(tensor.cpu().to(torch.int32).numpy().tobytes())
         return digest.hexdigest()
 
-    def to(self, device: str) -> "Windows":
+    def to(self, device: str | torch.device) -> "Windows":
         """The same windows on a device."""
         return Windows(self.inputs.to(device), self.targets.to(device))
 
@@ -57,9 +59,26 @@ def spread(text: Tensor, block_size: int, count: int) -> Windows:
     return _windows(text, places.round().long() * block_size, block_size)
 
 
-def batch_starts(length: int, block_size: int, batch_size: int, iterations: int, generator: torch.Generator) -> Tensor:
-    """(iterations, batch_size) random places in a training text of ``length`` characters."""
-    return torch.randint(_last_start(length, block_size) + 1, (iterations, batch_size), generator=generator)
+class RandomWindows:
+    """The batches of a training on characters, each by its number: all are known before it starts.
+
+    Args:
+        text: (n,) character numbers of the training split.
+        block_size: T.
+        recipe: batches, and the device on which they lie.
+        seed: of the stream ``order``.
+    """
+
+    def __init__(self, text: Tensor, block_size: int, recipe: Recipe, seed: int) -> None:
+        places, device = _last_start(len(text), block_size) + 1, recipe.device
+        batches = recipe.iterations, recipe.batch_size
+        self.starts = torch.randint(places, batches, generator=generator(seed, "order")).to(device)
+        self.text, self.span = text.to(device), torch.arange(block_size + 1, device=device)
+
+    def batch(self, number: int) -> tuple[Tensor, Tensor]:
+        """(inputs, targets) of batch ``number`` (from 0), both (B, T) int64, targets one character ahead."""
+        windows = self.text[self.starts[number][:, None] + self.span].long()  # (B, T + 1)
+        return windows[:, :-1], windows[:, 1:]
 
 
 def _last_start(length: int, block_size: int) -> int:
