@@ -50,11 +50,11 @@ SettingName = Annotated[str, one_of("setting of a single arm", PER_ARM)]
 class CharacterStudy(LanguageStudy):
     """One study of language models (the reproducibility grid), with every field of a trial as an axis."""
 
-    kind: ClassVar[str] = "repro"
+    kind = "repro"
     trial: ClassVar[type[CharacterTrial]] = CharacterTrial
-    single: ClassVar[tuple[str, ...]] = ("average", "betas")
-    tunes: ClassVar[str] = "learning_rate"
-    tuned_by: ClassVar[tuple[str, ...]] = ("model", "activation")
+    single = ("average", "betas")
+    tunes = "learning_rate"
+    tuned_by = ("model", "activation")
     study: StudyName = "repro-quick"
     """Folder of the records below results/."""
     trials: Trials = 3

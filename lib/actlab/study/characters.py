@@ -53,9 +53,9 @@ OF_CHARACTERS: dict[str, dict[str, Any]] = {"ecd": {"F0": 0.0}}
 class CharacterTrial(LanguageTrial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
-    kind: ClassVar[str] = "repro"
-    named_by: ClassVar[tuple[str, ...]] = ("model", "activation")
-    no_axis: ClassVar[tuple[str, ...]] = (*LanguageTrial.no_axis, "fixed", "defects", "also")
+    kind = "repro"
+    named_by = ("model", "activation")
+    no_axis = (*LanguageTrial.no_axis, "fixed", "defects", "also")
     later: ClassVar[tuple[str, ...]] = ("optimizer", "betas")
     train_share: Annotated[Number, Field(gt=0, lt=1)] = TRAIN_SHARE
     """Share of the text before the validation text."""
@@ -89,12 +89,12 @@ class CharacterTrial(LanguageTrial):
     """Steps at which it is evaluated beside every ``evaluate_every``: a snapshot there changes its history."""
 
     @classmethod
-    def of_record(cls, record: store.Record, label: str) -> Self:  # noqa: D102
-        config, values = record["config"], cls.recorded_settings(record)
+    def recorded_settings(cls, record: store.Record) -> dict[str, Any]:
+        """Those of a record's trials, with what follows from what is measured on them."""
+        config, values = record["config"], super().recorded_settings(record)
         values["defects"] = tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING)
         values["also"] = tuple(step for step in config.get("snapshots", ()) if step % values.get("evaluate_every", 30))
-        seed, _, change = label.partition("-")
-        return cls.model_construct(**values).with_change(int(seed), change)
+        return values
 
     def seed_of(self, stream: str) -> int:
         """The seed that feeds the named stream."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import BeforeValidator, Field
 from torch import Tensor
@@ -35,9 +35,9 @@ MEANS = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
 class ImageTrial(Trial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
-    kind: ClassVar[str] = "mnist"
-    path: ClassVar[str] = "stacked"
-    named_by: ClassVar[tuple[str, ...]] = ("network", "hidden", "learning_rate", "batch_size")
+    kind = "mnist"
+    path = "stacked"
+    named_by = ("network", "hidden", "learning_rate", "batch_size")
     dataset: Annotated[str, one_of("dataset", IMAGES)] = "digits"
     """The images; digits need no download."""
     protocol: Annotated[str, one_of("protocol", PROTOCOLS)] = "corrected"
@@ -65,13 +65,6 @@ class ImageTrial(Trial):
         are 8 at equal width, bit for bit."""
         features = load_images(self.dataset, self.protocol).features
         return self.activation, networks()[self.network].width(features, self.hidden, CLASSES)
-
-    @classmethod
-    def of_record(cls, record: store.Record, label: str) -> Self:  # noqa: D102
-        config = record["config"]
-        values = {name: value for name, value in config.items() if name in cls.model_fields}
-        values |= {"parts": tuple(sorted(config.get("parts", {}).items())), "seed": int(label)}
-        return cls.model_construct(**values)
 
     @property
     def content(self) -> str:  # noqa: D102
@@ -196,8 +189,8 @@ def _results(values: dict[str, float]) -> Results:
 class ImageStudy(AnyStudy):
     """One sweep: every network x hidden x learning rate x batch size x epochs, ``trials`` seeds each."""
 
-    kind: ClassVar[str] = "mnist"
-    trial: ClassVar[type[ImageTrial]] = ImageTrial
+    kind = "mnist"
+    trial = ImageTrial
     study: StudyName = "mnist-quick"
     """Folder of the records below results/."""
     trials: Trials = 10

@@ -1,6 +1,5 @@
 """What trials of both kinds of language models have, and what their records and files have in common."""
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
@@ -14,7 +13,7 @@ from actlab.models import count_parameters
 from actlab.optimizers import build_optimizer
 from actlab.records import store
 from actlab.study import timing
-from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Steps, TextName, WindowsOrAll, as_tuple
+from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Steps, TextName, WindowsOrAll
 from actlab.study.trial import Results, Task, Trial
 from actlab.trainers import loop
 from actlab.trainers.recipes import Recipe
@@ -65,11 +64,9 @@ class LanguageTrial(Trial):
 
     @classmethod
     def recorded_settings(cls, record: store.Record) -> dict[str, Any]:
-        """Those of a record's trials."""
-        config = record["config"]
-        values = {name: as_tuple(value) for name, value in (config["recipe"] | config).items()}
-        values = {name: value for name, value in values.items() if name in cls.model_fields}
-        return values | {"dataset": dataset_of(record), "parts": tuple(sorted(config.get("parts", {}).items()))}
+        """Those of a record's trials; a user's text where it lay, from the current folder."""
+        dataset = record["provenance"]["data"].get("path") or record["config"]["dataset"]
+        return super().recorded_settings(record) | {"dataset": located(dataset)}
 
     def validation_set(self) -> Windows:
         """The windows on which its loss is measured."""
@@ -104,11 +101,6 @@ class LanguageTrial(Trial):
             "seconds": done.progress.seconds,
             "weights_sha256": done.weights_sha256,
         }
-
-
-def dataset_of(record: Mapping[str, Any]) -> str:
-    """The text of a record; a user's file where it lay, from the current folder."""
-    return located(record["provenance"]["data"].get("path") or record["config"]["dataset"])
 
 
 def without_vocabulary(size: Any) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from actlab.trainers.windows import spread
 if TYPE_CHECKING:
     from actlab.study.characters import CharacterTrial
 
+
 @dataclass(frozen=True)
 class MeasuredArm:
     """An arm whose trials have all ended, with what they left in the cache."""

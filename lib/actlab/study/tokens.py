@@ -4,7 +4,7 @@ measured and read back."""
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any
 
 import torch
 from pydantic import Field
@@ -49,9 +49,9 @@ SPANS = 128
 class TokenTrial(LanguageTrial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
-    kind: ClassVar[str] = "ablation"
-    later: ClassVar[tuple[str, ...]] = ("betas", "clip")
-    named_by: ClassVar[tuple[str, ...]] = ("optimizer", "symmetry", "activation")
+    kind = "ablation"
+    later = ("betas", "clip")
+    named_by = ("optimizer", "symmetry", "activation")
     vocab_size: Annotated[int, Field(ge=257, le=65536)] = 512
     """Largest vocabulary of the text's byte-pair encoding."""
     shards: Annotated[str, Field(pattern=r"^[^<>\x00-\x1f]{0,200}$")] = ""
@@ -78,10 +78,6 @@ class TokenTrial(LanguageTrial):
     """What is added in attention."""
     activation: ActivationName = "gelu"
     """Of the feed-forward layers."""
-
-    @classmethod
-    def of_record(cls, record: store.Record, label: str) -> Self:  # noqa: D102
-        return cls.model_construct(**cls.recorded_settings(record) | {"seed": int(label)})
 
     def model_config_of(self, vocab_size: int) -> GPT2Config:
         """Size and variant of the model over the shards' own vocabulary."""
@@ -198,11 +194,11 @@ def batch_losses(model: LanguageModel, tokens: Tensor) -> Results:
 class TokenStudy(LanguageStudy):
     """One ablation: every optimizer x symmetry mode x activation x rate factor, ``trials`` seeds each."""
 
-    kind: ClassVar[str] = "ablation"
-    trial: ClassVar[type[TokenTrial]] = TokenTrial
-    single: ClassVar[tuple[str, ...]] = ("betas",)
-    tunes: ClassVar[str] = "rate_factor"
-    tuned_by: ClassVar[tuple[str, ...]] = ("optimizer",)
+    kind = "ablation"
+    trial = TokenTrial
+    single = ("betas",)
+    tunes = "rate_factor"
+    tuned_by = ("optimizer",)
     study: StudyName = "ablation-quick"
     """Folder of the records below results/."""
     trials: Trials = 1

@@ -16,7 +16,7 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.plugins import Parts, find_part
 from actlab.records import store
 from actlab.records.settings import by_content
-from actlab.study.fields import Seed
+from actlab.study.fields import Seed, as_tuple
 from actlab.trainers.windows import Windows
 
 Results = dict[str, Any]
@@ -88,7 +88,20 @@ class Trial(BaseModel):
     @classmethod
     def of_record(cls, record: store.Record, label: str) -> Self:
         """A recorded trial; its parts need not be here."""
-        raise NotImplementedError
+        seed, _, change = label.partition("-")
+        return cls.model_construct(**cls.recorded_settings(record)).with_change(int(seed), change)
+
+    @classmethod
+    def recorded_settings(cls, record: store.Record) -> dict[str, Any]:
+        """Those of a record's trials."""
+        config = record["config"]
+        values = {name: as_tuple(value) for name, value in (config.get("recipe", {}) | config).items()}
+        found = {name: value for name, value in values.items() if name in cls.model_fields}
+        return found | {"parts": tuple(sorted(config.get("parts", {}).items()))}
+
+    def with_change(self, seed: int, change: str = "") -> Self:
+        """The same for another seed and change."""
+        return self.model_copy(update={"seed": seed, "change": change})
 
     @property
     def content(self) -> str:

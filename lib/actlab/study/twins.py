@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 import torch
 from pydantic import Field, model_validator
@@ -50,8 +50,8 @@ NOT_OF_TWINS = (
 class TwinTrial(CharacterTrial):
     """A leader, or a follower beside it."""
 
-    kind: ClassVar[str] = "twins"
-    later: ClassVar[tuple[str, ...]] = ("betas",)
+    kind = "twins"
+    later = ("betas",)
     optimizer: Literal["adamw", "adamw-eps", "sgd"] = "adamw"
     """What steps; adamw-eps: AdamW with epsilon 1e-4, so that tiny gradients make tiny steps."""
     betas: None = None
@@ -136,8 +136,8 @@ class TwinTrial(CharacterTrial):
 class TwinStudy(CharacterStudy):
     """As a study of characters, with followers in place of noise floor and perturbations, on one core a seed."""
 
-    kind: ClassVar[str] = "twins"
-    trial: ClassVar[type[TwinTrial]] = TwinTrial
+    kind = "twins"
+    trial = TwinTrial
     noise_floor: Literal[False] = False
     """None: the followers take its place."""
     followers: Axis[Follower] = ("own", "copied")
