@@ -13,7 +13,7 @@ from os import getpid
 from pathlib import Path
 
 from actlab import __version__, paths
-from actlab.study.progress import Ended, Event, Recorded, Started, told
+from actlab.study.progress import Event, Started, Training
 
 FORM = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
 FORM.converter = time.gmtime
@@ -31,8 +31,8 @@ class RunLog:
         """Keep one event; the steps of a training are not kept."""
         if isinstance(event, Started) and event.missing:
             self.begin()
-        if isinstance(event, str | Started | Ended | Recorded):
-            self.say(told(event))
+        if not isinstance(event, Training):
+            self.say(str(event))
 
     def begin(self) -> None:
         """Make the file, in which warnings come too; a full disk stops the study elsewhere, not here."""

@@ -2,24 +2,27 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from actlab import metrics
 from actlab.activations import ACTIVATIONS
 from actlab.data.text import TEXTS, is_file, load_text, located, own_sha256, short_name
 from actlab.errors import LIMITS, BadInput
 from actlab.models import MODELS, SCALES
 from actlab.plugins import own_metrics, parts_of
+from actlab.plugins.contracts import check_causal
 from actlab.records.defect_names import DOUBLED
-from actlab.study import defects
-from actlab.study.before_training import prepared
-from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
+from actlab.study import baselines, defects
+from actlab.study.characters import ALL, BFLOAT16, NUDGE, PLAIN, REPEAT, CharacterTrial
 from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, WindowsOrAll, one_of, ours
 from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import without_vocabulary
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Measures
+from actlab.trainers import setup
+from actlab.trainers.evaluation import predict
 
 Change = Annotated[
     str,
@@ -126,9 +129,31 @@ class CharacterStudy(LanguageStudy):
             found.sort(key=lambda cell: self.levels("activation").index(cell.levels("activation")[0]))
         return found
 
-    def prepare(self, missing: Sequence[Arm]) -> str:  # noqa: D102
+    def prepare(self, missing: Sequence[Arm]) -> str:
+        """Refuse also a user's own part that sees the future, or a metric that fails on real predictions; refuse, or
+        announce, what bfloat16 means on this processor; measure the text's own tables."""
         super().prepare(missing)
-        return prepared(self, missing)
+        first = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
+        if first:
+            self._try_metrics(first[0])
+        check_causal((trial.model, trial.activation) for trial in first)
+        slow = {trial.model: trial for trial in first if (trial.dtype, trial.device) == (BFLOAT16, "cpu")}
+        note = setup.check_bfloat16(trial.fresh() for trial in slow.values()) if slow else ""
+        baselines.ensure(self, bool(missing))
+        return note
+
+    def _try_metrics(self, trial: CharacterTrial) -> None:
+        """``BadInput`` where a user's own metric fails on the predictions of two networks that are not trained yet, on
+        the windows on which trials are compared."""
+        if not (own := own_metrics(self.plugins)):
+            return
+        frozen, pair = trial.compared_on(self.prediction_windows), (trial, trial.with_change(trial.seed + 1))
+        first, second = (predict(each.fresh().to(trial.device), frozen) for each in pair)
+        for name, _ in own:
+            try:
+                metrics.row_means(first, second, [name])
+            except BadInput as error:
+                raise BadInput(f"on predictions of {trial.model} {error}") from error
 
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from actlab.errors import BadInput
 from actlab.optimizers import OPTIMIZERS
 from actlab.study.plan import Plan, Tuning
+from actlab.study.record_size import check_sizes
 from actlab.study.study import Study
 from actlab.study.trial import Arm
 from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
@@ -70,7 +71,8 @@ class LanguageStudy(Study):
         return list(dict.fromkeys([*(arm for cell in cells for arm in cell.plain()), *beside]))
 
     def prepare(self, missing: Sequence[Arm]) -> str:
-        """Warn where the rates were chosen under other settings."""
+        """Refuse what no record holds; warn where the rates were chosen under other settings."""
+        check_sizes(missing)
         if self.rates is not None:
             warn_of_departures(self, self.rates, missing)
         return ""

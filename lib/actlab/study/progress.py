@@ -25,6 +25,9 @@ class Started:
     missing: int
     cached: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.missing} trials to train, {self.cached} cached"
+
 
 @dataclass(frozen=True)
 class Training:
@@ -36,6 +39,9 @@ class Training:
     iteration: int
     loss: float
 
+    def __str__(self) -> str:
+        return f"{self.arm} {self.trial}: {self.iteration}/{self.steps}, loss {self.loss:.3f}"
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -46,6 +52,23 @@ class Ended:
     results: Mapping[str, Any] = field(default_factory=dict)
     cached: bool = False
 
+    @property
+    def failure(self) -> str:
+        """What to say of a trial that did not end well; empty of any other."""
+        if self.results.get("status") != "diverged":
+            return f"failed: {failed}" if (failed := why(self.results)) else ""
+        if not (history := self.results.get("history")):  # networks on images and twins keep none
+            return "diverged"
+        last = history[-1]
+        loss = last["train_loss"] if math.isfinite(last["val_loss"]) else last["val_loss"]
+        return f"diverged at step {last['iteration']}, loss {loss}"
+
+    def __str__(self) -> str:
+        loss = self.results.get("final", self.results).get("val_loss")
+        ended = "ended" if loss is None else f"loss {loss:.4f}"
+        took = "from the cache" if self.cached else in_time(seconds_of(self.results))
+        return f"{self.arm} {self.trial}: {self.failure or f'{ended}, {took}'}"
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -54,9 +77,18 @@ class Recorded:
     arm: str
     record: store.Record
 
+    def __str__(self) -> str:
+        record = self.record
+        if any(trial["status"] == "failed" for trial in record.get("trials", ())):
+            return f"{self.arm}: failed"
+        parts = [f"loss {record['avg_val_loss']:.4f}", f"accuracy {record['avg_val_accuracy']:.2f}%"]
+        if not math.isnan(record.get("avg_total_variation", math.nan)):  # a pair needs two trials
+            parts.append(f"TV {record['avg_total_variation']:.4f}")
+        return f"{self.arm}: {', '.join(parts)}"
+
 
 Event = Started | Training | Ended | Recorded | str
-"""Something that a display may show; text: a line to print."""
+"""Something that a display may show, each as its text says."""
 Watch = Callable[[Event], None]
 
 
@@ -84,11 +116,7 @@ class StudyDisplay:
         self.live.stop()
 
     def __rich__(self) -> str:
-        lines = [
-            f"  {arm} {trial}: {at.iteration}/{at.steps}, loss {at.loss:.3f}"
-            for (arm, trial), at in self.running.items()
-        ]
-        return "\n".join([self.how_far(), *lines])
+        return "\n  ".join([self.how_far(), *map(str, self.running.values())])
 
     def how_far(self) -> str:
         """``5 of 12 trials trained, 2 running, about 3 min left``: by what was trained since the start."""
@@ -101,23 +129,18 @@ class StudyDisplay:
 
     def watch(self, event: Event) -> None:
         """Show one event."""
-        match event:
-            case str():
-                self.console.print(event)
-            case Started():
-                if not self.planned:
-                    self.since = time.monotonic()
+        if isinstance(event, Training):
+            self.running[event.arm, event.trial] = event
+        elif isinstance(event, Ended):
+            self.running.pop((event.arm, event.trial), None)
+            self.trained += not event.cached
+            if self.verbose or event.failure:
+                self.console.print(str(event))
+        else:
+            if isinstance(event, Started):
+                self.since = self.since if self.planned else time.monotonic()
                 self.planned += event.missing
-                self.console.print(told(event))
-            case Training():
-                self.running[event.arm, event.trial] = event
-            case Ended():
-                self.running.pop((event.arm, event.trial), None)
-                self.trained += not event.cached
-                if self.verbose or _unfinished(event.results):
-                    self.console.print(told(event))
-            case Recorded():
-                self.console.print(told(event))
+            self.console.print(str(event))
         if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
             self.told = time.monotonic()
             self.console.print(self.how_far())
@@ -129,28 +152,6 @@ def names_of(arms: Sequence[Arm]) -> dict[Arm, str]:
     every = {arm: arm.as_record for arm in arms}
     differ = differing(every.values())
     return {arm: ", ".join(filter(None, [arm.name, named(record, differ)])) for arm, record in every.items()}
-
-
-def told(event: Event) -> str:
-    """An event in a line; empty while a trial trains."""
-    match event:
-        case str():
-            return event
-        case Started():
-            return f"{event.missing} trials to train, {event.cached} cached"
-        case Ended():
-            return f"{event.arm} {event.trial}: {_unfinished(event.results) or _finished(event)}"
-        case Recorded():
-            return f"{event.arm}: {_summary(event.record)}"
-        case _:
-            return ""
-
-
-def _finished(event: Ended) -> str:
-    """What to say of a trial that ended well."""
-    loss = event.results.get("final", event.results).get("val_loss")
-    said = "ended" if loss is None else f"loss {loss:.4f}"
-    return f"{said}, from the cache" if event.cached else f"{said}, {in_time(seconds_of(event.results))}"
 
 
 def in_time(seconds: float) -> str:
@@ -169,26 +170,6 @@ def seconds_of(trial: Mapping[str, Any]) -> float:
 def why(results: Mapping[str, Any]) -> str:
     """The error of a trial that failed; empty of any other."""
     return str(results.get("traceback", "")).strip().rpartition("\n")[2]
-
-
-def _unfinished(results: Mapping[str, Any]) -> str:
-    """What to say of a trial that did not end well."""
-    if results.get("status") != "diverged":
-        return f"failed: {failed}" if (failed := why(results)) else ""
-    if not (history := results.get("history")):  # networks on images and twins keep none
-        return "diverged"
-    last = history[-1]
-    loss = last["train_loss"] if math.isfinite(last["val_loss"]) else last["val_loss"]
-    return f"diverged at step {last['iteration']}, loss {loss}"
-
-
-def _summary(record: store.Record) -> str:
-    if any(trial["status"] == "failed" for trial in record.get("trials", ())):
-        return "failed"
-    parts = [f"loss {record['avg_val_loss']:.4f}", f"accuracy {record['avg_val_accuracy']:.2f}%"]
-    if not math.isnan(record.get("avg_total_variation", math.nan)):  # a pair needs two trials
-        parts.append(f"TV {record['avg_total_variation']:.4f}")
-    return ", ".join(parts)
 
 
 @contextmanager
@@ -217,16 +198,17 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
             if isinstance(event, Training):
                 writer.add_scalar(f"{event.arm}/{event.trial}/train_loss", event.loss, event.iteration)
             if isinstance(event, Recorded):
-                for place, value, iteration in _evaluations(event):
-                    writer.add_scalar(place, value, iteration)
+                for trial, entry in _evaluations(event.record):
+                    for loss in ("train_loss", "val_loss"):
+                        name = f"{event.arm}/{trial}/evaluated_{loss}"
+                        writer.add_scalar(name, entry[loss], entry["iteration"])
             writer.flush()
 
         yield watch
 
 
-def _evaluations(event: Recorded) -> Iterator[tuple[str, float, int]]:
-    """(name, value, iteration) of every loss along the trials of a record."""
-    for trial in event.record["trials"]:
+def _evaluations(record: store.Record) -> Iterator[tuple[str, dict[str, float]]]:
+    """(label, evaluation) along the trials of a record."""
+    for trial in record["trials"]:
         for entry in trial.get("history", ()):
-            for value in ("train_loss", "val_loss"):
-                yield f"{event.arm}/{trial['label']}/evaluated_{value}", entry[value], entry["iteration"]
+            yield trial["label"], entry

@@ -3,17 +3,17 @@ rest is trained."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import BadInput, brief
+from actlab.errors import BadInput, UnknownName, brief
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
-from actlab.study.mistakes import no_file
 from actlab.study.overrides import overridden
 from actlab.study.progress import Ended, Recorded, Started, Training, Watch, names_of, unwatched
 from actlab.study.record import check_growth, earlier, finish, record_of, recorded
@@ -67,7 +67,7 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
     if not path.exists() and path.parent in (Path(), Path("params")):
         found = paths.params_file(path.stem)  # of the project, seen from a folder in it, or of a recorded study
         if not found.exists():
-            raise no_file(path)
+            raise _no_file(path)
         path = found
     values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
     kind = study_of(str(values.pop("kind", "repro")), where)
@@ -238,3 +238,15 @@ def _check_committed(study: str, missing: Sequence[Arm]) -> None:
             f"{store.where(study)} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
             "give the study a name of its own (--set study=NAME), or add --into-recorded"
         )
+
+
+def _no_file(path: Path) -> BadInput:
+    """What there is where a study has no params file of its name."""
+    name = path.stem
+    with suppress(paths.NoProject):
+        if store.is_name(name) and any(paths.records_of(name).glob("*.json")):
+            return BadInput(
+                f"cannot read {path}: {store.where(name)} has records, and no params file of that name; name the file "
+                f"that made them, with --set study={name}"
+            )
+    return UnknownName("params file", name, paths.params_names())

@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
-from pydantic import ValidationError, create_model, model_validator
+from pydantic import BaseModel, ValidationError, create_model, model_validator
 
-from actlab.errors import LIMITS, BadInput, check_name
+from actlab.errors import LIMITS, BadInput, UnknownName, brief, check_name
 from actlab.files import parse_yaml, read_bytes
 from actlab.study.fields import BEFORE, Axis, Plugins, Seed, StudyName, Trials
-from actlab.study.mistakes import explained
 from actlab.study.plan import Checked
 from actlab.study.trial import Arm, Trial
 
@@ -143,3 +142,22 @@ def read_mapping(path: Path) -> dict[str, Any]:
     if isinstance(values.get("plan"), dict):
         values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
     return values
+
+
+def explained(study: type[BaseModel], item: Any, values: Mapping[str, Any]) -> str:
+    """One of pydantic's errors. ``values``: as they were given."""
+    loc = item["loc"]
+    given = values.get(loc[0]) if loc else None
+    if item["type"] == "extra_forbidden" and len(loc) == 2:
+        return str(UnknownName(f"setting of {loc[0]}", loc[1], _inside(study.model_fields[loc[0]].annotation)))
+    if loc[1:2] == (0,) and not isinstance(given, list | tuple) and not str(given).startswith("["):
+        loc = (loc[0], *loc[2:])  # one value, which was read as a list of one
+    place = ".".join(map(str, loc))
+    message = item["msg"].removeprefix("Value error, ")
+    return f"{place}={brief(item['input'])}: {message}" if place else message
+
+
+def _inside(annotation: Any) -> list[str]:
+    """The fields of a field that is a mapping, or nothing."""
+    models = [each for each in get_args(annotation) or (annotation,) if isinstance(each, type)]
+    return [name for model in models for name in getattr(model, "model_fields", ())]

@@ -1,7 +1,6 @@
 """The optimizer x symmetry x activation ablation of GPT-2: a trial and a study of it, how they are planned, trained,
 measured and read back."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +25,6 @@ from actlab.study.fields import ActivationName, Batch, OptimizerName, Positive, 
 from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import LanguageTrial, weights, without_vocabulary
 from actlab.study.measure import mean
-from actlab.study.record_size import check_sizes
 from actlab.study.shards import Shards, own_shards, text_shards
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
@@ -219,11 +217,6 @@ class TokenStudy(LanguageStudy):
             config = config_of(first, [trial.label for trial in trials])
             arms.append(Arm(self.study, "ablation", name, trials, config, plan=self.mark, tuning=self.rule))
         return arms
-
-    def prepare(self, missing: Sequence[Arm]) -> str:
-        """Refuse what no record holds."""
-        check_sizes(missing)
-        return super().prepare(missing)
 
 
 Study = TokenStudy
