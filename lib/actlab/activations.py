@@ -292,7 +292,7 @@ def get_activation(name: str, features: int = 1, **parameters: Any) -> nn.Module
     return find_activation(name).make(features, **parameters)
 
 
-def slope(module: nn.Module, x: Tensor) -> Tensor:
+def slope(module: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """df/dx at each element of ``x`` by automatic differentiation, for a plain activation."""
     point = x.detach().clone().requires_grad_(True)
     (gradient,) = torch.autograd.grad(module(point).sum(), point)

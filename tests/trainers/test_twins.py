@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from actlab.errors import BadInput
 from actlab.trainers.determinism import perturb, weights_sha256
-from actlab.trainers.twins import RESCALED_TO, Follow, Inputs, Lead, copies, distance, rescale, train_together
+from actlab.trainers.twins import RESCALED_TO, Follower, Seen, copies, distance, rescale, train_together
 from actlab.trainers.windows import RandomWindows
 
 
@@ -42,28 +42,31 @@ def test_without_the_bit_every_follower_is_the_leader(activation):
     assert all(row["weight_distance"] == row["gradient_distance"] == row["sides_apart"] == 0 for row in rows)
 
 
+def copied(activation, a, b):
+    """A copying follower, and what its activation gives at ``b`` where the leader's got ``a``."""
+    seen = Seen()
+    seen.note(activation, (a,), activation(a))
+    follower = Follower(seen, copying=True)
+    return follower, follower.follow(activation, (b,), activation(b))
+
+
 def test_under_relu_copying_is_the_leaders_mask():
     """Forward and backward: b where a > 0, else 0, whatever the sign of b."""
-    a, b, seen = torch.randn(400), torch.randn(400, requires_grad=True), Inputs()
-    Lead(nn.ReLU(), seen)(a)
-    follow = Follow(nn.ReLU(), seen, 0)
-    follow.copying = True
-    out = follow(b)
+    a, b = torch.randn(400), torch.randn(400, requires_grad=True)
+    follower, out = copied(nn.ReLU(), a, b)
     torch.testing.assert_close(out, b * (a > 0), rtol=0, atol=1e-6)
     (gradient,) = torch.autograd.grad(out.sum(), b)
     assert gradient.tolist() == (a > 0).float().tolist()
-    assert follow.apart == ((a > 0) != (b > 0)).sum()
+    assert follower.apart == ((a > 0) != (b > 0)).sum() / 400
 
 
 def test_under_gelu_copying_is_the_tangent():
     """Against the derivative by hand: Phi(a) + a phi(a)."""
-    a, b, seen = torch.randn(400).double(), torch.randn(400).double(), Inputs()
-    Lead(nn.GELU(), seen)(a)
-    follow = Follow(nn.GELU(), seen, 0)
-    follow.copying = True
+    a, b = torch.randn(400).double(), torch.randn(400).double()
+    _, out = copied(nn.GELU(), a, b)
     normal = torch.distributions.Normal(0.0, 1.0)
     slope = normal.cdf(a) + a * normal.log_prob(a).exp()
-    torch.testing.assert_close(follow(b), F.gelu(a) + slope * (b - a), rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(out, F.gelu(a) + slope * (b - a), rtol=1e-6, atol=1e-7)
 
 
 def test_when_a_follower_copies():

@@ -12,7 +12,6 @@ began. How fast it leaves again is the largest Lyapunov exponent of training (Be
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,8 +23,6 @@ from actlab.errors import BadInput
 from actlab.optimizers.steps import step
 from actlab.trainers.determinism import reproducible
 from actlab.trainers.seeds import derive
-
-T = TypeVar("T", bound=nn.Module)
 
 RESCALED = "rescaled"
 """The follower that is put back to ``RESCALED_TO`` after the first step and after every ``RESCALED_EVERY``-th from
@@ -67,56 +64,50 @@ def copies(change: str, iteration: int) -> bool:
 
 
 @dataclass
-class Inputs:
+class Seen:
     """What entered the leader's activations in its last forward pass, in their order, with the slopes there."""
 
     values: list[Tensor] = field(default_factory=list)
     slopes: list[Tensor] = field(default_factory=list)
 
-
-class Lead(nn.Module):
-    """An activation that notes what enters it."""
-
-    def __init__(self, activation: nn.Module, seen: Inputs) -> None:
-        super().__init__()
-        self.activation, self.seen = activation, seen
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(..., n) -> (..., n)."""
-        if self.training:
-            self.seen.values.append(x.detach())
-            self.seen.slopes.append(slope(self.activation, x))
-        return self.activation(x)
+    def note(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> None:
+        """After an activation of the leader."""
+        if activation.training:
+            self.values.append(given[0].detach())
+            self.slopes.append(slope(activation.forward, given[0]))
 
 
-class Follow(nn.Module):
-    """An activation that counts where its input has another sign than the leader's, and may use the leader's slope."""
+@dataclass
+class Follower:
+    """A network that counts where its activations' inputs have another sign than the leader's, and may use the leader's
+    slopes."""
 
-    def __init__(self, activation: nn.Module, seen: Inputs, place: int) -> None:
-        super().__init__()
-        self.activation, self.seen, self.place = activation, seen, place
-        self.copying = False
-        self.apart = torch.zeros((), dtype=torch.int64)
-        self.inputs = 0
+    seen: Seen
+    copying: bool = False
+    signs: list[Tensor] = field(default_factory=list)
+    """Of each activation in its order: where the sign is another one."""
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(..., n) -> (..., n)."""
-        if not self.training:  # a finished network is measured as it is
-            return self.activation(x)
-        a = self.seen.values[self.place]
-        self.apart, self.inputs = ((x.detach() > 0) != (a > 0)).sum(), x.numel()
-        if not self.copying:
-            return self.activation(x)
-        return self.activation(a) + self.seen.slopes[self.place] * (x - a)
+    def follow(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> Tensor | None:
+        """After an activation of the follower: what it gives in place of ``out``; a finished network is measured as it
+        is."""
+        if not activation.training:
+            return None
+        place, b = len(self.signs), given[0]
+        a = self.seen.values[place]
+        self.signs.append((b.detach() > 0) != (a > 0))
+        return activation.forward(a) + self.seen.slopes[place] * (b - a) if self.copying else None
+
+    @property
+    def apart(self) -> float:
+        """Share of the inputs whose sign is another one."""
+        return sum(int(each.sum()) for each in self.signs) / sum(each.numel() for each in self.signs)
 
 
-def replaced(net: nn.Module, make: Callable[[nn.Module, int], T]) -> list[T]:
-    """Every activation of a network (its submodules called ``act``), replaced by ``make(activation, place)``."""
-    owners: list[Any] = [module for module in net.modules() if isinstance(getattr(module, "act", None), nn.Module)]
-    made = [make(owner.act, place) for place, owner in enumerate(owners)]
-    for owner, activation in zip(owners, made, strict=True):
-        owner.act = activation
-    return made
+def hook(net: nn.Module, after: Callable[[nn.Module, tuple[Tensor], Tensor], Tensor | None]) -> None:
+    """Call a function after every activation of a network (its submodules called ``act``)."""
+    for module in net.modules():
+        if isinstance(activation := getattr(module, "act", None), nn.Module):
+            activation.register_forward_hook(after)
 
 
 def distance(tensors: Sequence[Tensor], others: Sequence[Tensor]) -> float:
@@ -153,12 +144,11 @@ def train_together(
         (share of activation inputs whose sign differs), ``gradient_distance`` (relative: norm of the difference over
         the leader's norm), ``weight_distance`` (after the step, L2).
     """
-    seen = Inputs()
-    replaced(leader, lambda activation, place: Lead(activation, seen))
-    hooks = {
-        name: replaced(net, lambda activation, place: Follow(activation, seen, place))
-        for name, net in followers.items()
-    }
+    seen = Seen()
+    hook(leader, seen.note)
+    beside = {name: Follower(seen) for name in followers}
+    for name, net in followers.items():
+        hook(net, beside[name].follow)
     nets = {"": leader, **followers}
     optimizers = {name: optimizer(net.train()) for name, net in nets.items()}
     weights = {name: [*net.parameters()] for name, net in nets.items()}
@@ -170,8 +160,9 @@ def train_together(
             seen.slopes.clear()
             losses = {}
             for name, net in nets.items():
-                for hook in hooks.get(name, ()):
-                    hook.copying = copies(name, iteration)
+                if name in beside:
+                    beside[name].signs.clear()
+                    beside[name].copying = copies(name, iteration)
                 torch.set_rng_state(dropout)
                 optimizers[name].zero_grad(set_to_none=True)
                 losses[name] = F.cross_entropy(net(inputs).flatten(0, 1), targets.flatten())
@@ -191,12 +182,10 @@ def train_together(
                 continue
             for name in followers:
                 away = distance([w.detach() for w in weights[name]], [w.detach() for w in weights[""]])
-                apart = sum(int(hook.apart) for hook in hooks[name])
-                places = sum(int(hook.inputs) for hook in hooks[name])
                 yield {
                     "iteration": iteration,
                     "change": name,
-                    "sides_apart": apart / places,
+                    "sides_apart": beside[name].apart,
                     "gradient_distance": gradients[name],
                     "weight_distance": away,
                 }
