@@ -20,7 +20,7 @@ from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, Wind
 from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import without_vocabulary
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Measures
+from actlab.study.trial import Arm, Measures, Settings
 from actlab.trainers import setup
 from actlab.trainers.evaluation import predict
 
@@ -117,7 +117,7 @@ class CharacterStudy(LanguageStudy):
                 raise BadInput(f"equal_compute: {size} networks of {share} steps each need a snapshot there")
         return self
 
-    def own_settings(self, cell: Mapping[str, str]) -> dict[str, Any]:
+    def own_settings(self, cell: Mapping[str, str]) -> Settings:
         """Those that ``per_arm`` has for its model, then those for itself."""
         model, activation = cell["model"], cell["activation"]
         return {**self.per_arm.get(model, {}), **self.per_arm.get(f"{model}/{activation}", {}), "per_arm": {}}
@@ -230,9 +230,9 @@ RECIPE_LATER = ("schedule", "optimizer", "betas", "warmup", "clip", "average")
 """Settings of the first records, and those that came later and are told where they are not at their defaults."""
 
 
-def config_of(trial: CharacterTrial, kind: str, labels: list[str], asked: Measures) -> dict[str, Any]:
+def config_of(trial: CharacterTrial, kind: str, labels: list[str], asked: Measures) -> Settings:
     """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
-    blocks: dict[str, Any] = {name: list(getattr(asked, name)) for name in ("protocol", "ensembles", "equal_compute")}
+    blocks: Settings = {name: list(getattr(asked, name)) for name in ("protocol", "ensembles", "equal_compute")}
     blocks |= {"snapshots": list(asked.snapshots), "training_windows": asked.training_windows}
     blocks |= {"metrics": dict(asked.metrics), "parts": dict(trial.parts)}
     return {

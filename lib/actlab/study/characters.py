@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import torch
 from pydantic import Field
@@ -31,7 +31,7 @@ from actlab.study.fields import (
 from actlab.study.language_trial import LanguageTrial, weights
 from actlab.study.measured_arm import MeasuredArm
 from actlab.study.plan import Number
-from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
+from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task
 from actlab.trainers import checkpoint, loop
 from actlab.trainers.determinism import perturb, shift
 from actlab.trainers.evaluation import evaluate
@@ -46,7 +46,7 @@ step); bfloat16 autocast; two threads; one weight moved by a share of its matrix
 the stream that has another seed, or ``all``."""
 CHANGED = 1_000_000
 """Added to the seed of a stream that a change names: no study has so many trials."""
-OF_CHARACTERS: dict[str, dict[str, Any]] = {"ecd": {"F0": 0.0}}
+OF_CHARACTERS: dict[str, Settings] = {"ecd": {"F0": 0.0}}
 """Settings that depend on the losses that can be reached: the published F0 = 2 nats lies above those of characters."""
 
 
@@ -89,7 +89,7 @@ class CharacterTrial(LanguageTrial):
     """Steps at which it is evaluated beside every ``evaluate_every``: a snapshot there changes its history."""
 
     @classmethod
-    def recorded_settings(cls, record: store.Record) -> dict[str, Any]:
+    def recorded_settings(cls, record: store.Record) -> Settings:
         """Those of a record's trials, with what follows from what is measured on them."""
         config, values = record["config"], super().recorded_settings(record)
         values["defects"] = tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING)
@@ -138,9 +138,9 @@ class CharacterTrial(LanguageTrial):
     def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
         return spread(self.text.validation, SCALES[self.scale].block_size, prediction_windows)
 
-    def data(self, prediction_windows: int = 0) -> dict[str, Any]:  # noqa: D102
+    def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         corpus = self.text
-        found: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
+        found: Settings = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
         found["validation_positions"] = self.validation_set().positions
         if prediction_windows:
             frozen = self.compared_on(prediction_windows)

@@ -8,7 +8,6 @@ so that one training is read both ways.
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +18,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models import LanguageModel, ModelConfig
 from actlab.models.convlm import ConvBlock
 from actlab.records.defect_names import BATCHES, BOTH, DOUBLED, FINAL, IGNORED, LAST, UNPAIRED
+from actlab.study.trial import Results
 from actlab.trainers.evaluation import evaluate, exact, predict
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import Windows
@@ -108,11 +108,11 @@ def draw(model: LanguageModel, text: Tensor, random: torch.Generator) -> Drawn:
     return probabilities[width - 1 :: width].clone(), windows.targets[:, -1]  # a copy: the rest is freed
 
 
-def unpaired(draws: Mapping[str, tuple[Drawn, Drawn]]) -> dict[str, list[dict[str, Any]]]:
+def unpaired(draws: Mapping[str, tuple[Drawn, Drawn]]) -> dict[str, list[Results]]:
     """``pairs`` of trials, and each trial against ``itself``, as published: the first's first draw against the second's
     second draw."""
 
-    def compared(a: str, b: str) -> dict[str, Any]:
+    def compared(a: str, b: str) -> Results:
         (p, _), (q, _) = draws[a][0], draws[b][1]
         distances = {"relative_pd": metrics.relative_pd(p, q), "churn": metrics.churn(p, q)}
         return {"between": [a, b], "coded_pd": coded_pd(p, q), **distances}
@@ -129,7 +129,7 @@ def measured(
     finals: Mapping[str, Mapping[str, float]],
     text: Tensor,
     batch_size: int,
-) -> dict[str, Any]:
+) -> Results:
     """The record's block ``as_published``: what the defects of measurement make of trained models; empty where none is
     on.
 
@@ -142,10 +142,10 @@ def measured(
     """
     if set(on) <= set(OF_TRAINING):
         return {}
-    trials: list[dict[str, Any]] = []
+    trials: list[Results] = []
     draws: dict[str, tuple[Drawn, Drawn]] = {}
     for label, net in models.items():
-        seed, entry = int(label), dict[str, Any](label=label)
+        seed, entry = int(label), Results(label=label)
         if {UNPAIRED, LAST} & set(on):
             first, second = (draw(net, text, generator(seed, f"drawn/{i}")) for i in range(2))
             draws[label] = first, second

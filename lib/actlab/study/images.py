@@ -21,7 +21,7 @@ from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of, ours
 from actlab.study.measure import mean
 from actlab.study.study import Study as AnyStudy
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task, Trial
+from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task, Trial
 from actlab.trainers import stacked
 from actlab.trainers.seeds import generator, init_streams
 
@@ -70,7 +70,7 @@ class ImageTrial(Trial):
     def content(self) -> str:  # noqa: D102
         return _content(self.dataset, self.protocol)
 
-    def data(self, prediction_windows: int = 0) -> dict[str, Any]:  # noqa: D102
+    def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         return _about(self.dataset, self.protocol)
 
     @classmethod
@@ -136,7 +136,7 @@ class ImageTrial(Trial):
 
 
 @lru_cache(maxsize=2)
-def _about(dataset: str, protocol: str) -> dict[str, Any]:
+def _about(dataset: str, protocol: str) -> Settings:
     images = load_images(dataset, protocol)
     parts = {"train": images.train, "validation": images.validation, "test": images.test}
     sizes = {name: {"images": len(part), "sha256": part.sha256} for name, part in parts.items()}

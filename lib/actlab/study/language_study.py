@@ -3,7 +3,7 @@ chooses or takes from a study that has chosen it (``tuning``); a plan."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from pydantic import model_validator
 
@@ -12,7 +12,7 @@ from actlab.optimizers import OPTIMIZERS
 from actlab.study.plan import Plan, Tuning
 from actlab.study.record_size import check_sizes
 from actlab.study.study import Study
-from actlab.study.trial import Arm
+from actlab.study.trial import Arm, Settings
 from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
 
 
@@ -40,7 +40,7 @@ class LanguageStudy(Study):
         return self
 
     @property
-    def rule(self) -> dict[str, Any] | None:
+    def rule(self) -> Settings | None:
         """What a record says of the tuning."""
         return self.tuning.model_dump() if self.tuning else None
 
@@ -57,7 +57,7 @@ class LanguageStudy(Study):
         """The arms in which a cell's trials are compared with themselves changed."""
         return []
 
-    def own_settings(self, cell: Mapping[str, str]) -> dict[str, Any]:
+    def own_settings(self, cell: Mapping[str, str]) -> Settings:
         """What a cell has of its own."""
         return {}
 

@@ -14,7 +14,7 @@ from actlab.optimizers import build_optimizer
 from actlab.records import store
 from actlab.study import timing
 from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Steps, TextName, WindowsOrAll
-from actlab.study.trial import Results, Task, Trial
+from actlab.study.trial import Results, Settings, Task, Trial
 from actlab.trainers import loop
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import generator
@@ -63,7 +63,7 @@ class LanguageTrial(Trial):
         return dict(self.parts).get("dataset", "")
 
     @classmethod
-    def recorded_settings(cls, record: store.Record) -> dict[str, Any]:
+    def recorded_settings(cls, record: store.Record) -> Settings:
         """Those of a record's trials; a user's text where it lay, from the current folder."""
         dataset = record["provenance"]["data"].get("path") or record["config"]["dataset"]
         return super().recorded_settings(record) | {"dataset": located(dataset)}
@@ -81,7 +81,7 @@ class LanguageTrial(Trial):
         values = self.model_dump()
         return Recipe(**{each.name: values[each.name] for each in fields(Recipe) if each.name in values})
 
-    def optimizer_for(self, model: nn.Module, name: str, seed: int, settings: dict[str, Any]) -> Optimizer:
+    def optimizer_for(self, model: nn.Module, name: str, seed: int, settings: Settings) -> Optimizer:
         """The named one, over all weights of a model that is on its device. ``seed``: of its own random stream;
         ``settings``: what departs from its usual ones; none of them: its own."""
         self.part("optimizer", name)
@@ -103,7 +103,7 @@ class LanguageTrial(Trial):
         }
 
 
-def without_vocabulary(size: Any) -> dict[str, Any]:
+def without_vocabulary(size: Any) -> Settings:
     """The numbers behind a scale's name, without the vocabulary, which the text decides."""
     return {each.name: getattr(size, each.name) for each in fields(size) if each.name != "vocab_size"}
 

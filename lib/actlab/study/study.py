@@ -14,7 +14,7 @@ from actlab.errors import LIMITS, BadInput, UnknownName, brief, check_name
 from actlab.files import parse_yaml, read_bytes
 from actlab.study.fields import BEFORE, Axis, Plugins, Seed, StudyName, Trials
 from actlab.study.plan import Checked
-from actlab.study.trial import Arm, Trial
+from actlab.study.trial import Arm, Settings, Trial
 
 SHOWN = 3
 """Wrong fields that one message names."""
@@ -59,7 +59,7 @@ class Study(Checked):
         found: tuple[Any, ...] = getattr(self, name)
         return found
 
-    def points(self) -> Iterator[dict[str, Any]]:
+    def points(self) -> Iterator[Settings]:
         """The settings at every combination of levels, by name."""
         same = {name: getattr(self, name) for name in self.single}
         for levels in product(*map(self.levels, self.axes)):
@@ -112,7 +112,7 @@ def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
     given, where these are not the trial's own."""
 
     def widened(study: type[S]) -> type[S]:
-        fields: dict[str, Any] = {}
+        fields: Settings = {}
         axes = []
         for name, info in study.trial.model_fields.items():
             annotated: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
@@ -129,7 +129,7 @@ def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
     return widened
 
 
-def read_mapping(path: Path) -> dict[str, Any]:
+def read_mapping(path: Path) -> Settings:
     """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
     try:
         content = read_bytes(path, "params file")

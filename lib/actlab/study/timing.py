@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from actlab.study.trial import Task
+from actlab.study.trial import Settings, Task
 from actlab.trainers import setup
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def pace(trial: LanguageTrial) -> tuple[float, float]:
     the second says how many steps fill the time. A step of many seconds is timed with one sequence in place of the
     batch."""
     setup.prepare()
-    alone: dict[str, Any] = {"batch_size": 1} if trial.batch_size > 1 else {}
+    alone: Settings = {"batch_size": 1} if trial.batch_size > 1 else {}
     for _ in range(2):
         step, window = _timed(trial, 1, 1, alone)
     if trial.batch_size * step > SLOW:
@@ -40,8 +40,8 @@ def pace(trial: LanguageTrial) -> tuple[float, float]:
     return step, window
 
 
-def _timed(trial: LanguageTrial, steps: int, windows: int, smaller: dict[str, Any]) -> tuple[float, float]:
-    cut: dict[str, Any] = {"iterations": steps, "evaluate_every": steps, "validation_windows": windows, "change": ""}
+def _timed(trial: LanguageTrial, steps: int, windows: int, smaller: Settings) -> tuple[float, float]:
+    cut: Settings = {"iterations": steps, "evaluate_every": steps, "validation_windows": windows, "change": ""}
     if "also" in type(trial).model_fields:
         cut["also"] = ()
     short = trial.model_copy(update=cut | smaller)

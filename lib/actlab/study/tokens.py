@@ -3,7 +3,7 @@ measured and read back."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 from pydantic import Field
@@ -27,7 +27,7 @@ from actlab.study.language_trial import LanguageTrial, weights, without_vocabula
 from actlab.study.measure import mean
 from actlab.study.shards import Shards, own_shards, text_shards
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
+from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task
 from actlab.trainers import loop
 from actlab.trainers.evaluation import exact, logits_of, measure
 from actlab.trainers.recipes import LEAST
@@ -79,11 +79,11 @@ class TokenTrial(LanguageTrial):
 
     def model_config_of(self, vocab_size: int) -> GPT2Config:
         """Size and variant of the model over the shards' own vocabulary."""
-        variant: dict[str, Any] = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
+        variant: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
         return replace(GPT2_SCALES[self.scale], vocab_size=vocab_size, **variant)
 
     @property
-    def optimizer_settings(self) -> dict[str, Any]:
+    def optimizer_settings(self) -> Settings:
         """What departs from the published settings."""
         rate = OPTIMIZERS[self.optimizer].defaults["lr"] * self.rate_factor
         soap = {"max_precondition_dim": self.soap_max_dim} if self.optimizer == "soap" else {}
@@ -119,7 +119,7 @@ class TokenTrial(LanguageTrial):
     def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
         return self.validation_set()
 
-    def data(self, prediction_windows: int = 0) -> dict[str, Any]:  # noqa: D102
+    def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         where = {"path": shown(self.dataset)} if is_file(self.dataset) and not self.shards else {}
         return {**self.tokens.about, "validation_sha256": self.validation_set().sha256, **where}
 
@@ -227,7 +227,7 @@ ALWAYS = (
 RECIPE = ("iterations", "evaluate_every", "device", "dtype", "compiled", "schedule", "micro_batches", "warmup")
 
 
-def config_of(trial: TokenTrial, labels: list[str]) -> dict[str, Any]:
+def config_of(trial: TokenTrial, labels: list[str]) -> Settings:
     """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
     settings = {**OPTIMIZERS[trial.optimizer].defaults, **trial.optimizer_settings}
     return {

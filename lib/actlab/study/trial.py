@@ -19,6 +19,8 @@ from actlab.records.settings import by_content
 from actlab.study.fields import Seed, as_tuple
 from actlab.trainers.windows import Windows
 
+Settings = dict[str, Any]
+"""Name of a field -> its value; what a record says of them, or of data."""
 Results = dict[str, Any]
 """What a trial leaves for its arm's record: plain values."""
 Outcome = tuple[Results, dict[str, Tensor]]
@@ -69,7 +71,7 @@ class Trial(BaseModel):
         """Steps of its training, where they are reported."""
         return 0
 
-    def told(self, always: Iterable[str], later: Iterable[str] = ()) -> dict[str, Any]:
+    def told(self, always: Iterable[str], later: Iterable[str] = ()) -> Settings:
         """Its settings for a record: some ``always``; those that came ``later`` only where they are not at their
         defaults, so that the records of before keep their names."""
         fields = type(self).model_fields
@@ -77,7 +79,7 @@ class Trial(BaseModel):
         return {name: value for name, value in values.items() if name in always or value != fields[name].default}
 
     @property
-    def key(self) -> dict[str, Any]:
+    def key(self) -> Settings:
         """Its settings for the cache, where what was trained before a field came keeps its place."""
         return self.told([name for name in type(self).model_fields if name not in self.later], self.later)
 
@@ -92,7 +94,7 @@ class Trial(BaseModel):
         return cls.model_construct(**cls.recorded_settings(record)).with_change(int(seed), change)
 
     @classmethod
-    def recorded_settings(cls, record: store.Record) -> dict[str, Any]:
+    def recorded_settings(cls, record: store.Record) -> Settings:
         """Those of a record's trials."""
         config = record["config"]
         values = {name: as_tuple(value) for name, value in (config.get("recipe", {}) | config).items()}
@@ -108,7 +110,7 @@ class Trial(BaseModel):
         """The hash of its data."""
         raise NotImplementedError
 
-    def data(self, prediction_windows: int = 0) -> dict[str, Any]:
+    def data(self, prediction_windows: int = 0) -> Settings:
         """What a record says of its data, and of the windows on which predictions are compared."""
         raise NotImplementedError
 
