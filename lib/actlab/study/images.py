@@ -18,7 +18,7 @@ from actlab.models.ffn import FFN, count, networks
 from actlab.plugins import parts_of
 from actlab.records import store
 from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of, ours
-from actlab.study.measure import mean
+from actlab.study.measure import means
 from actlab.study.study import Study as AnyStudy
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task, Trial
@@ -110,14 +110,13 @@ class ImageTrial(Trial):
     def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
         """Means are over the trials that are done."""
         features, (activation, width) = self.data()["features"], self.shape
-        done = [trial for trial in results if trial["status"] == "done"]
         return {
             "model_name": "ffn",
             "activation": activation,
             "network": self.network,
             "width": width,
             "n_parameters": count(features, width, CLASSES, ACTIVATIONS[activation].gated),
-            **{f"avg_{name}": mean(trial[name] for trial in done) for name in MEANS},
+            **means(MEANS, results),
             "collapsed": sum(trial.get("collapsed", False) for trial in results),
             "trials": results,
         }

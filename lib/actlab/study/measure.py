@@ -20,6 +20,12 @@ def mean(values: Iterable[float]) -> float:
     return fmean(numbers) if (numbers := list(values)) else float("nan")
 
 
+def means(names: Iterable[str], trials: Iterable[Results], pairs: Iterable[Results] = ()) -> dict[str, float]:
+    """A record's means: of the last evaluations of the trials that are done, and of their pairs."""
+    rows = [*(trial.get("final", trial) for trial in trials if trial["status"] == "done"), *pairs]
+    return {f"avg_{name}": mean(row[name] for row in rows if name in row) for name in names}
+
+
 def row_pairs(predictions: Predictions, couples: Iterable[tuple[str, str]], own: Iterable[str] = ()) -> list[Results]:
     """The row-wise metrics of these pairs of trials."""
     couples = list(couples)

@@ -16,7 +16,7 @@ from actlab.plugins import said_of
 from actlab.records import store
 from actlab.records.defect_names import BATCHES
 from actlab.study import defects
-from actlab.study.measure import Predictions, ensemble_losses, ensembles, mean, row_pairs
+from actlab.study.measure import Predictions, ensemble_losses, ensembles, means, row_pairs
 from actlab.study.trial import Arm, Left, Results
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import spread
@@ -169,12 +169,11 @@ class MeasuredArm:
         """The arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in
         %."""
         pairs = self.pairs()
-        averages = ("relative_pd", "total_variation", "churn", *self.own)
         return {
             "model_name": self.first.model,
             "activation": self.first.activation,
-            **{f"avg_{name}": mean(p[name] for p in pairs) for name in averages},
-            **{f"avg_{name}": mean(r["final"][name] for r in self.left) for name in ("val_loss", "val_accuracy")},
+            **means(("relative_pd", "total_variation", "churn", *self.own), (), pairs),
+            **means(("val_loss", "val_accuracy"), self.results),
             "trials": self.trials(),
             "reproducibility_metrics": pairs,
             **said_of(self.arm.measures.metrics),

@@ -3,6 +3,7 @@ trained."""
 
 from collections.abc import Iterable
 from math import comb
+from typing import cast
 
 from actlab.errors import LIMITS, BadInput
 from actlab.study.language_trial import LanguageTrial
@@ -25,13 +26,13 @@ def check_sizes(arms: Iterable[Arm]) -> None:
 
 def least_bytes(arm: Arm) -> int:
     """About how many bytes an arm's record has, and rarely fewer."""
-    first, asked, count = arm.trials[0], arm.measures, len(arm.trials)
+    first, asked, count = cast("LanguageTrial", arm.trials[0]), arm.measures, len(arm.trials)
     pairs = comb(count, 2) if arm.kind == "trials" else sum(bool(trial.change) for trial in arm.trials)
-    evaluations = count * (first.iterations // first.evaluate_every + 1) if isinstance(first, LanguageTrial) else 0
+    evaluations = count * (first.iterations // first.evaluate_every + 1)
     found = count * TRIAL + evaluations * EVALUATION + (pairs * PAIR if asked.prediction_windows else 0)
     found += len(asked.snapshots) * count * EVALUATION
-    averages = average if isinstance(average := getattr(first, "average", 0.0), tuple) else [average] * bool(average)
-    elsewhere = len(asked.snapshots) * (pairs + count) + (len(asked.equal_compute) + len(averages)) * pairs
+    elsewhere = len(asked.snapshots) * (pairs + count)
+    elsewhere += (len(asked.equal_compute) + len(first.recipe.decays)) * pairs
     for size in asked.ensembles:
         apart = comb(count, size) * comb(count - size, size) // 2
         found += apart * (ROW + 2 * size * LABEL)

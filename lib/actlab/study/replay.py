@@ -21,7 +21,7 @@ from actlab.records import settings, store
 from actlab.study import provenance
 from actlab.study.cache import train_afresh
 from actlab.study.load_model import RecordedTrial
-from actlab.study.measure import mean
+from actlab.study.measure import means
 from actlab.study.measured_again import measured_again
 from actlab.study.progress import Ended, Started, Watch, seconds_of, unwatched, why
 from actlab.study.record import bits_of, differing
@@ -175,14 +175,12 @@ def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | No
 
 def _wrong_means(record: store.Record) -> list[str]:
     """Names of a record's means that are not those of its own trials and pairs."""
-    done = [trial.get("final", trial) for trial in record["trials"] if trial["status"] == "done"]
+    names = [name.removeprefix("avg_") for name in record if name.startswith("avg_")]
     wrong = []
-    for key in [key for key in record if key.startswith("avg_")]:
-        name, said = key.removeprefix("avg_"), record[key]
-        own = mean(each[name] for each in (*done, *record.get("reproducibility_metrics", ())) if name in each)
-        said = math.nan if said is None else said
+    for name, own in means(names, record["trials"], record.get("reproducibility_metrics", ())).items():
+        said = math.nan if record[name] is None else record[name]
         if not (math.isclose(said, own, rel_tol=1e-9) or (math.isnan(said) and math.isnan(own))):
-            wrong.append(key)
+            wrong.append(name)
     return wrong
 
 

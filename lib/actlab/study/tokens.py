@@ -24,7 +24,7 @@ from actlab.study.cache import checkpoint_of
 from actlab.study.fields import ActivationName, Batch, OptimizerName, Positive, StudyName, Trials, one_of
 from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import LanguageTrial, weights, without_vocabulary
-from actlab.study.measure import mean
+from actlab.study.measure import means
 from actlab.study.shards import Shards, own_shards, text_shards
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task
@@ -160,12 +160,11 @@ class TokenTrial(LanguageTrial):
 
     def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
         """Means are over the trials that are done; losses in nats a token, accuracies in %."""
-        done = [trial for trial in results if trial["status"] == "done"]
         return {
             "model_name": "gpt2",
             **{name: getattr(self, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
             "n_parameters": results[0].get("n_parameters"),
-            **{f"avg_{name}": mean(trial["final"][name] for trial in done) for name in ("val_loss", "val_accuracy")},
+            **means(("val_loss", "val_accuracy"), results),
             "trials": results,
         }
 
