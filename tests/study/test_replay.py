@@ -247,7 +247,7 @@ def test_processes_replay_the_same_bits():
     [
         (["average", "0.5", 0, "churn"], "average"),
         (["ensembles", "2", 0, "total_variation"], "ensembles"),
-        (["trajectory", 0, "trials", 0, "val_accuracy"], "trajectory"),
+        (["trajectory", 0, "trials", 0, "val_accuracy"], "trajectory.trials"),
     ],
 )
 def test_replay_compares_what_is_measured_beside_the_trial(toy, place, named):
