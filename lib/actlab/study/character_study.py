@@ -219,7 +219,7 @@ class CharacterStudy(LanguageStudy):
         words = [word for word, usual in ((first.varies, ALL), (kind, "trials")) if word != usual]
         name = "-".join([first.model, first.activation, *words])
         config = config_of(first, kind, [trial.label for trial in own], asked)
-        return Arm(self.study, kind, name, own, config, asked, self.mark, self.rule)
+        return Arm(self.study, kind, name, own, config, asked, self.decided)
 
 
 Study = CharacterStudy

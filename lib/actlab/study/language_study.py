@@ -40,14 +40,10 @@ class LanguageStudy(Study):
         return self
 
     @property
-    def rule(self) -> Settings | None:
-        """What a record says of the tuning."""
-        return self.tuning.model_dump() if self.tuning else None
-
-    @property
-    def mark(self) -> tuple[int, str] | None:
-        """What a record says of the plan."""
-        return self.plan.mark if self.plan else None
+    def decided(self) -> Settings:
+        """What a record says of the plan, and of the tuning."""
+        plan = {"plan": self.plan.mark} if self.plan else {}
+        return plan | ({"tuning": self.tuning.model_dump()} if self.tuning else {})
 
     def plain(self) -> list[Arm]:
         """The arms of a cell's own settings."""

@@ -113,6 +113,6 @@ class Plan(Checked):
     """Of the params file; filled in when it is read."""
 
     @property
-    def mark(self) -> tuple[int, str]:
-        """(version, hash of the params file): what a record says of the plan that it was made under."""
-        return self.version, self.sha256
+    def mark(self) -> dict[str, int | str]:
+        """What a record says of the plan that it was made under."""
+        return self.model_dump(include={"version", "sha256"})

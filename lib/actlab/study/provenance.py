@@ -109,9 +109,7 @@ def here() -> dict[str, Any]:
     return {"trial_code_sha256": code()["trial_code_sha256"], "machine": machine()}
 
 
-def of_record(path: str, data: dict[str, Any], plan: tuple[int, str] | None = None) -> dict[str, Any]:
-    """What a record says of its origin: now, this code and machine, the path of its training, its data, its
-    plan."""
-    registered = {"plan": {"version": plan[0], "sha256": plan[1]}} if plan else {}
+def of_record(path: str, data: dict[str, Any]) -> dict[str, Any]:
+    """What a record says of its origin: now, this code and machine, the path of its training, its data."""
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"date": date, **code(), "machine": machine(), "threads": 1, "path": path, "data": data, **registered}
+    return {"date": date, **code(), "machine": machine(), "threads": 1, "path": path, "data": data}

@@ -76,15 +76,14 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
     setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
     path = "compiled" if getattr(first, "compiled", False) else first.path
-    origin = provenance.of_record(path=path, plan=arm.plan, data=first.data(arm.measures.prediction_windows))
-    origin |= {"tuning": arm.tuning} if arm.tuning else {}
+    origin = provenance.of_record(path, first.data(arm.measures.prediction_windows))
     return {
         **first.measure(arm, results, tensors_of),
         "config": dict(arm.config),
         "study": arm.study,
         "arm": arm.id,
         "kind": arm.kind,
-        "provenance": origin | sources((*first.parts, *arm.measures.metrics)),
+        "provenance": {**origin, **arm.decided} | sources((*first.parts, *arm.measures.metrics)),
     }
 
 

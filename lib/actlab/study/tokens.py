@@ -214,7 +214,7 @@ class TokenStudy(LanguageStudy):
             factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
             name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
             config = config_of(first, [trial.label for trial in trials])
-            arms.append(Arm(self.study, "ablation", name, trials, config, plan=self.mark, tuning=self.rule))
+            arms.append(Arm(self.study, "ablation", name, trials, config, decided=self.decided))
         return arms
 
 

@@ -189,10 +189,9 @@ class Arm:
     config: Mapping[str, Any] = field(compare=False)
     """What its record says of its settings; their hash is in its id."""
     measures: Measures = Measures()
-    plan: tuple[int, str] | None = None
-    """Version and hash of the plan that it is run under; it changes no id."""
-    tuning: Mapping[str, Any] | None = field(default=None, compare=False)
-    """The rule of a study that chooses learning rates; it changes no id."""
+    decided: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What its record says of the ``plan`` that it is run under, and of the ``tuning`` of learning rates: it changes no
+    id."""
 
     @property
     def as_record(self) -> store.Record:
