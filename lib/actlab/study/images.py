@@ -68,7 +68,7 @@ class ImageTrial(Trial):
 
     @property
     def content(self) -> str:  # noqa: D102
-        return _content(self.dataset, self.protocol)
+        return store.digest(self.data())
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         return _about(self.dataset, self.protocol)
@@ -88,11 +88,9 @@ class ImageTrial(Trial):
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
         """It lasts seconds, so it leaves no checkpoint, and no weights. Losses in nats, accuracies in %, seconds per
         trial (the program's, shared evenly)."""
-        trials = cast("tuple[Self, ...]", task.trials)
-        images = load_images(self.dataset, self.protocol)
-        stack = stack_of(trials)
-        seeds, rates, shapes = _levels(trials)
-        orders = [generator(seed, "order") for seed in seeds]
+        trials, images = cast("tuple[Self, ...]", task.trials), load_images(self.dataset, self.protocol)
+        seeds, rates, shapes = levels_of(trials)
+        stack, orders = stack_of(trials), [generator(seed, "order") for seed in seeds]
         since = time.perf_counter()
         losses = stacked.train(stack, images.train.pixels, images.train.labels, self.batch_size, self.epochs, orders)
         spent = (time.perf_counter() - since) / losses.numel()
@@ -123,9 +121,8 @@ class ImageTrial(Trial):
 
     def seconds(self, task: Task) -> float:
         """Of a program, by a few of its batches."""
-        trials = cast("tuple[Self, ...]", task.trials)
-        images, stack = load_images(self.dataset, self.protocol), stack_of(trials)
-        orders = [generator(seed, "order") for seed in _levels(trials)[0]]
+        trials, images = cast("tuple[Self, ...]", task.trials), load_images(self.dataset, self.protocol)
+        stack, orders = stack_of(trials), [generator(seed, "order") for seed in levels_of(trials)[0]]
         few = slice(TIMED * self.batch_size)
         for _ in range(2):  # the first prepares
             since = time.perf_counter()
@@ -142,18 +139,13 @@ def _about(dataset: str, protocol: str) -> Settings:
     return {"name": dataset, "protocol": protocol, "features": images.features, **sizes}
 
 
-@lru_cache(maxsize=2)
-def _content(dataset: str, protocol: str) -> str:
-    return store.digest(_about(dataset, protocol))
-
-
 def stack_of(trials: Sequence[ImageTrial]) -> stacked.Stack:
     """The freshly initialised networks of a program: every shape at every learning rate and seed of these trials."""
     first = trials[0]
     features = load_images(first.dataset, first.protocol).features
     with_it = {trial.activation: trial for trial in trials}
     activations = {name: trial.part("activation", name) for name, trial in with_it.items()}
-    seeds, rates, shapes = _levels(trials)
+    seeds, rates, shapes = levels_of(trials)
 
     def fresh(activation: str, width: int, seed: int) -> FFN:
         net = FFN(features, width, CLASSES, activations[activation])
@@ -163,7 +155,7 @@ def stack_of(trials: Sequence[ImageTrial]) -> stacked.Stack:
     return stacked.Stack([[fresh(*shape, seed) for shape in shapes] for seed in seeds], tuple(rates))
 
 
-def _levels(trials: Sequence[ImageTrial]) -> tuple[list[int], list[float], list[tuple[str, int]]]:
+def levels_of(trials: Sequence[ImageTrial]) -> tuple[list[int], list[float], list[tuple[str, int]]]:
     """(seeds, learning rates, shapes) of some trials, each once, in their order."""
     seeds = list(dict.fromkeys(trial.seed for trial in trials))
     rates = list(dict.fromkeys(trial.learning_rate for trial in trials))

@@ -15,7 +15,6 @@ hidden units of the widest network, rounded up.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import product
 from typing import NamedTuple
 
@@ -256,22 +255,16 @@ def train(
         (G, R, S) float64: the mean loss over all steps, before each step's update; not finite where training diverged.
     """
     total, steps = torch.zeros((), dtype=torch.float64), 0
-    with denormals_flushed():
+    # numbers below 1.2e-38 become 0: Adam's moments of pixels that are black for long decay into that range, where
+    # arithmetic is far slower
+    torch.set_flush_denormal(True)
+    try:
         for places in batches(len(images), batch_size, epochs, generators):
             total = total + stack.step(images[places], labels[places])
             steps += 1
-    return total / steps
-
-
-@contextmanager
-def denormals_flushed() -> Iterator[None]:
-    """Numbers below 1.2e-38 become 0: Adam's moments of pixels that are black for long decay into that range, where
-    arithmetic is far slower."""
-    torch.set_flush_denormal(True)
-    try:
-        yield
     finally:
         torch.set_flush_denormal(False)
+    return total / steps
 
 
 def evaluate(stack: Stack, images: Tensor, labels: Tensor, rows: int = 1000) -> dict[str, Tensor]:
