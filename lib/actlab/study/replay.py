@@ -118,7 +118,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
 
     The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
     what differs otherwise, and how far the outcome is from the recorded one: in loss, and in total variation where the
-    recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded; and what
+    recorded trial's weights are still in the cache, beside the arm's noise floor where that is recorded; and what
     of the record was not compared, by name. Or why it cannot be trained here: its data is not here or is other data, or
     it needs a device that is not here.
     """
@@ -202,7 +202,7 @@ def _verdict(outcome: store.Record, record: store.Record) -> str:
     if outcome["equal"]:
         although = f", although this changed since: {changed}" if changed else ""
         return f"equal bit for bit (validation loss {after:.6f}){although}"
-    far = "total variation not known, since the recorded predictions are not in the cache"
+    far = "total variation not known, since the recorded weights are not in the cache"
     if (apart := outcome["total_variation"]) is not None:
         far = f"total variation {apart:.1e} from the recorded predictions{_floor(record)}"
     reason = f"what differs: {changed}" if changed else "processor, versions and code are as recorded"
