@@ -117,8 +117,10 @@ def known(
         raise BadInput(f"{WHERE}: expected a list of studies, got {brief(studies)}")
     names = [name for name in studies if name]
     for name in names:
-        records, file = (store.load_study(name) if store.is_name(name) else []), paths.params_file(name)
-        if not records and not (store.is_name(name) and file.exists()):
+        if not store.is_name(name):
+            raise UnknownName("study", name, store.studies(), WHERE)
+        records, file = store.load_study(name), paths.params_file(name)
+        if not records and not file.exists():
             raise UnknownName("study", name, store.studies(), WHERE)
         if not records:
             raise BadInput(f"{store.where(name)} has no record yet: `actlab run {paths.shown(file)}` makes them")
