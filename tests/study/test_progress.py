@@ -11,7 +11,7 @@ from rich.console import Console
 
 from actlab.errors import BadInput
 from actlab.study import progress
-from actlab.study.progress import Ended, Recorded, Started, StudyDisplay, Training, told, tracked
+from actlab.study.progress import Ended, Recorded, Started, StudyDisplay, Training, tracked
 from actlab.study.tokens import TokenStudy
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
@@ -22,7 +22,7 @@ RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 )
 def test_a_trial_that_diverged_is_told(left):
     """Networks on images keep no history, twins an empty one."""
-    said = told(Ended("charlm-relu", "42", {"status": "diverged", **left}))
+    said = str(Ended("charlm-relu", "42", {"status": "diverged", **left}))
     assert said.startswith("charlm-relu 42: diverged")
     assert ("at step 3, loss" in said) == bool(left.get("history"))
 
