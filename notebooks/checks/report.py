@@ -41,7 +41,7 @@ def check_answers(networks: pd.DataFrame, right: pd.DataFrame, trials: pd.DataFr
     agrees(actlab.load_baselines(study).loc["unigram", "val_accuracy"], 15, "of a table of them", digits=0)
     apart = networks["two seeds: total variation (points)"]
     agrees(apart["mean"].agg(["min", "max"]), [5, 18], "points between two seeds", digits=0)
-    moved = apart["the activation moves it by"].drop("tinylstm")
+    moved = apart["range"].drop("tinylstm")
     agrees(moved.agg(["min", "max"]), [1, 3], "points that the activation moves", digits=0)
     holds(trials["parameters"].between(1.05e6, 1.75e6).all(), "1.1 to 1.7 million parameters")
     settings = trials["seed"].nunique(), {*trials["iterations"]}, {*trials["learning_rate"]}
