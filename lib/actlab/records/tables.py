@@ -42,10 +42,10 @@ RUN = ["setting", "seed", "trial"]
 OF_ARMS = ["study", "kind", "model", "activation", "activation_used", "protocol", "learning_rate", "scale", "varies"]
 """Columns that a table without rows has too, so that whoever groups by them or filters need not ask."""
 PAIR = ["first", "second", "total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd"]
-NETWORKS = ("seed", "variant", "members")
-"""Columns that name networks: no number of a pair has such a name."""
 ELSEWHERE = ("iteration", "decay", "size", "members", "single_loss")
 """Columns of the other tables alone."""
+NO_MEASURE = {"seed", *ELSEWHERE, *(name for name, (unit, _) in COLUMNS.items() if unit in TEXT)}
+"""Columns that say which pair it is: no number of a record may hide them."""
 LOSSES = {
     "average": [*RUN, "decay", *SCORES[1:], "single_loss"],
     "equal_compute": ["setting", "size", "iteration", "members", "val_loss", "single_loss"],
@@ -161,7 +161,7 @@ def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
     for record, arm in arms:
         for block in blocks_of(record, of):
             shared = arm | {name: block[name] for name in BLOCKS[of]}
-            rows += [_pair(record, pair) | shared for pair in block["pairs"]]
+            rows += [shared | _pair(record, pair) for pair in block["pairs"]]
     return _table(rows, ["setting", *BLOCKS[of], *PAIR])
 
 
@@ -248,6 +248,6 @@ def _pair(record: Record, pair: Record) -> Row:
     elif record["kind"] in ("floor", "perturbed", "twins"):
         seed, _, variant = second.partition("-")
         row = {"seed": int(seed), "variant": variant}
-    measured = {name: value for name, value in pair.items() if name not in NETWORKS}
-    numbers = {name: value for name, value in measured.items() if isinstance(value, float | int)}
-    return numbers | row | {"first": first, "second": second}
+    row |= {"first": first, "second": second}
+    numbers = {name: value for name, value in pair.items() if isinstance(value, float | int)}
+    return row | {name: value for name, value in numbers.items() if name not in NO_MEASURE}
