@@ -84,12 +84,12 @@ def test_only_files_of_a_report_are_replaced_or_deleted(study, tmp_path):
         list(report.write(earlier, out))
 
 
-@pytest.mark.parametrize("content", ["", "mine", f"{'0' * 64}  summary.txt\n"])
+@pytest.mark.parametrize("content", [b"", b"mine", b"\xff\xfe", b"0" * 64 + b"  summary.txt\n"])
 def test_a_list_of_somebody_else_is_no_list(study, tmp_path, content):
-    (tmp_path / "report.sha256").write_text(content)
-    with pytest.raises(BadInput, match="is no list of a report's files"):
+    (tmp_path / "report.sha256").write_bytes(content)
+    with pytest.raises(BadInput, match=r"is no list of a report's files|is not a text in UTF-8"):
         list(report.write(report.load(study), tmp_path, ()))
-    assert (tmp_path / "report.sha256").read_text() == content
+    assert (tmp_path / "report.sha256").read_bytes() == content
 
 
 def test_figures_of_a_large_study_show_its_first_groups(tmp_path):
@@ -203,3 +203,6 @@ def test_two_studies_are_compared_arm_by_arm():
         assert ("iterations:  -> 7" in differs) == (other == "z")
     with pytest.raises(BadInput, match="share no arm: one has charlm relu; the other convlm relu"):
         report.compare("x", "other")
+    grids.save(grids.record(losses=x, status=dict.fromkeys(range(3), "diverged")), study="lost")
+    with pytest.raises(BadInput, match="nothing has a value in both x and lost"):
+        report.compare("x", "lost")

@@ -138,8 +138,12 @@ def state_of(path: Path) -> os.stat_result:
 
 
 def read_text(path: Path, kind: str, encoding: str = "utf-8") -> str:
-    """The text of such a file, every line ending in \\n."""
-    return io.TextIOWrapper(io.BytesIO(read_bytes(path, kind)), encoding).read()
+    """The text of such a file, every line ending in \\n; ``BadInput`` also where it is no UTF-8."""
+    try:
+        return io.TextIOWrapper(io.BytesIO(read_bytes(path, kind)), encoding).read()
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.start} is {error.object[error.start]:#04x} ({error.reason})"
+        raise BadInput(f"{path} is not a {kind} in UTF-8: {byte}") from None
 
 
 class _Loader(yaml.CSafeLoader):

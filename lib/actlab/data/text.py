@@ -121,10 +121,6 @@ def _own_file(name: str) -> tuple[str, str]:
         return _read_file(path.resolve(), status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise BadInput(f"the text {name} cannot be read: {error}") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{name} is not a text in UTF-8: byte {error.start} is {error.object[error.start]:#04x} ({error.reason})"
-        ) from None
 
 
 @lru_cache(maxsize=2)

@@ -145,7 +145,7 @@ def load_plugins(files: Iterable[str]) -> None:
         try:
             place = paths.located(name)
             execute(PluginFile(name, place, read_text(place, "plug-in")))
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise BadInput(f"cannot read the plug-in {name} (seen from the current folder): {error}") from None
 
 

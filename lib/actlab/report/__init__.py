@@ -73,7 +73,7 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     the first, of every arm that both have: ``contrasts`` of each metric).
 
     Raises:
-        BadInput: they share no arm, or are one study.
+        BadInput: they share no arm or metric, or are one study.
     """
     if first == second:
         raise BadInput(f"{first} minus itself is nothing: name two studies")
@@ -91,6 +91,8 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
         if name in two.metrics:
             both = pd.concat([rows_of(name, study.trials, study.pairs) for study in (one, two)])
             differences[name] = minus(both, name, arm, "study", first).assign(metric=name)
+    if not differences:
+        raise BadInput(f"nothing has a value in both {first} and {second}: in one of them no trial has ended well")
     return differ + _too_few(one, two), pd.concat(differences, ignore_index=True).drop(columns="study")
 
 
