@@ -1,6 +1,8 @@
 """Token shards: any bytes under the name of a shard are read whole or refused by name; nothing is read that the header
 does not cover."""
 
+import os
+
 import numpy as np
 import pytest
 from damage import DAMAGE
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.data.tokens import HEADER, MAGIC, TokenStream, check_range, load_tokens, read_shard, write_shard
+from actlab.errors import DataError
 from actlab.trainers.windows import cover, spread
 
 DOOR = "token shards"
@@ -47,3 +50,10 @@ def test_a_damaged_shard(tokens, damage, block, path, door):
     write_shard(path, np.array(tokens, dtype=int))
     path.write_bytes(damage(path.read_bytes()))
     door.accepts(lambda: use(path, block), path.name, "tokens", "characters")
+
+
+def test_a_pipe_is_no_shard(path):
+    """And is not waited for."""
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="it is not a regular file"):
+        read_shard(path)

@@ -6,6 +6,7 @@ import tiny
 
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
+from actlab.study import shards
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
 
@@ -19,12 +20,16 @@ def test_own_shards(data_folder):
     ):
         write_shard(data_folder / folder / f"{split}.bin", tokens)
     mine, foreign = (
-        TokenStudy.parse({**tiny.ABLATION, "shards": shards, "optimizer": "sgdm"}).replace(
+        TokenStudy.parse({**tiny.ABLATION, "shards": name, "optimizer": "sgdm"}).replace(
             symmetry="bQ", activation="gelu"
         )
-        for shards in ("mine", "foreign")
+        for name in ("mine", "foreign")
     )
     (record,) = run(mine).present
     assert (record["trials"][0]["status"], record["provenance"]["data"]["vocab_size"]) == ("done", 512)
+    (data_folder / "mine" / "train.bin").rename(data_folder / "mine" / "train_val.bin")
+    shards.own_shards.cache_clear()
+    with pytest.raises(DataError, match=r"train_val.bin is named for both splits"):
+        shards.own_shards("mine", 512)
     with pytest.raises(DataError, match="token 600, but the vocabulary has 512"):
         foreign.arms()[0].trials[0].data()

@@ -68,6 +68,18 @@ def test_a_record_of_before_has_not_all_that_is_measured_now(records):
     assert replay(task_of(path, "42-repeat")).record["equal"]
 
 
+def test_a_trial_that_diverged_alone_is_replayed(toy):
+    """Also twins, and where it comes out well now and no other trial is there to be compared with."""
+    small = {**tiny.STUDY, "trials": 1, "learning_rate": 1e38, "followers": "own", "activation": "relu"}
+    (record,) = run(TwinStudy(study="lost", **small)).present
+    assert {trial["status"] for trial in record["trials"]} == {"diverged"}
+    found = replay(trial_of(record, "42-own"))
+    assert found.record["equal"], found.sentence
+    alone = tiny.relu(toy.replace(trials=1))
+    unfinished = {name: alone["trials"][0][name] for name in ("label", "seed")} | {"status": "diverged"}
+    assert "NOT equal" in replay(task_of(saved(alone, (["trials"], [unfinished])), "42")).sentence
+
+
 def test_what_differs_is_told(records, monkeypatch):
     """Other weights or another evaluation break the promise, and so does a failure; with another processor they do not;
     equal bits from other code are told apart."""

@@ -60,6 +60,8 @@ def _arm_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tenso
     done = [RecordedTrial(record, each["label"]) for each in record["trials"] if each["status"] == "done"]
     kept = {each.trial: tensors if each.label == trial.label else each.kept() for each in done}
     held = {own: left for own, left in kept.items() if left is not None}
+    if not held:
+        return {}
     results = [after if each.label == trial.label else each.results for each in done if each.trial in held]
     asked = Measures(prediction_windows=trial.windows, ensembles=tuple(map(int, record.get("ensembles", ()))))
     arm = Arm(record["study"], record["kind"], trial.id, tuple(held), {}, asked)

@@ -185,7 +185,7 @@ def _wrong_means(record: store.Record) -> list[str]:
 
 
 def _loss(trial: Mapping[str, Any]) -> float:
-    return trial.get("final", trial)["val_loss"]
+    return float(trial.get("final", trial).get("val_loss", math.nan))
 
 
 def _changed(record: store.Record) -> list[str]:

@@ -12,6 +12,7 @@ from actlab.data import fetch
 from actlab.data.text import short_name
 from actlab.data.tokenize import TOKENIZER, TokenVocabulary, tokenize_dataset
 from actlab.data.tokens import check_range, find_shards
+from actlab.errors import DataError
 from actlab.records import store
 
 
@@ -31,6 +32,8 @@ class Shards:
 def own_shards(folder: str, vocab_size: int) -> Shards:
     """The user's own, which keep the published vocabulary of the model's scale; all files are checked against it."""
     train, validation = (tuple(find_shards(paths.data() / folder, split)) for split in ("train", "val"))
+    if both := {*train} & {*validation}:
+        raise DataError(f"{min(both)} is named for both splits, train and val: validation text is not trained on")
     for path in (*train, *validation):
         check_range(path, vocab_size)
     hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}

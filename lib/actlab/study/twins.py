@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from torch import nn
 from torch.optim import Optimizer
 
+from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import SCALES, count_parameters
 from actlab.records import store
@@ -132,7 +133,7 @@ class TwinTrial(CharacterTrial):
         return len(task.trials) * timing.seconds(alone, Task((alone,)))
 
 
-@with_axes(activation=("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"))
+@with_axes(activation=("relu", "gelu", "swish", "smelu_05", "smelu_1"))
 class TwinStudy(CharacterStudy):
     """As a study of characters, with followers in place of noise floor and perturbations, on one core a seed."""
 
@@ -146,6 +147,12 @@ class TwinStudy(CharacterStudy):
 
     @model_validator(mode="after")
     def _trains_as_twins_do(self) -> Self:
+        gated = [name for name in self.levels("activation") if name in ACTIVATIONS and ACTIVATIONS[name].gated]
+        if gated and (copying := [name for name in self.levels("followers") if name not in ("own", "rescaled")]):
+            raise BadInput(
+                f"activation={gated[0]}: {copying[0]} copies slopes, and a product of two inputs has no single one: "
+                "choose the followers own or rescaled"
+            )
         for name in NOT_OF_TWINS:
             usual = type(self).model_fields[name].default
             if (given := getattr(self, name)) != usual:
