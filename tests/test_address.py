@@ -56,9 +56,7 @@ def test_the_book_says_its_address_where_it_has_one(tmp_path, monkeypatch):
         address.say_site(None, config)
         assert (config.html_baseurl, config.ogp_site_url) == (base, base)
         env = SimpleNamespace(found_docs={"intro", "studies/one-bit"})
-        builder = SimpleNamespace(name="html")
-        app = SimpleNamespace(config=config, env=env, builder=builder, outdir=tmp_path)
-        address.write_sitemap(app, None)
+        address.write_sitemap(SimpleNamespace(config=config, env=env, outdir=tmp_path))
         assert (tmp_path / "sitemap.xml").exists() == bool(base)
     assert "<loc>https://someone.example/actlab/studies/one-bit.html</loc>" in (tmp_path / "sitemap.xml").read_text()
 

@@ -20,7 +20,7 @@ from actlab.book.execute import BookError, execute_stale, picture_first
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
-from actlab.figures.style import as_html, image, keep, words_alone
+from actlab.figures.style import as_html, keep, svg, words_alone
 
 PAGES = """
 - {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [colours]}
@@ -220,20 +220,19 @@ def test_the_repository_has_its_book_in_order():
 
 def test_a_figure_becomes_files_that_its_caption_links(tmp_path):
     """SVG and CSV beside the page, and no picture inside it; what was drawn by hand has no CSV."""
-    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"))
     figures = [words_alone(), keep(words_alone(), [{"loss": 1}])]
-    context = {"content_root": "../", "body": "".join(as_html(figure, "A claim, 2 > 1") for figure in figures)}
-    extension.finish(app, "studies/tiny", "", context, None)
-    assert "base64" not in context["body"]
-    assert "Explore" not in context["body"]
-    links = re.findall(r'(?:src|href)="\.\./(_images/tiny-\d\.\w+)"', context["body"])
+    body = "".join(as_html(figure, "A claim, 2 > 1") for figure in figures)
+    body = extension.with_files(body, "studies/tiny", "../", tmp_path)
+    assert "base64" not in body
+    assert "Explore" not in body
+    links = re.findall(r'(?:src|href)="\.\./(_images/tiny-\d\.\w+)"', body)
     names = ["1.svg", "1.svg", "2.svg", "2.svg", "2.csv"]
     assert links == [f"_images/tiny-{name}" for name in names]
-    assert (tmp_path / links[0]).read_bytes() == image(figures[0])
+    assert (tmp_path / links[0]).read_bytes() == svg(figures[0])
     assert (tmp_path / links[-1]).read_text() == "loss\n1\n"
-    context["body"] = as_html(figures[0], "A claim", "explore.html#study=a&view=loss")
-    extension.finish(app, "studies/tiny", "", context, None)
-    assert ' <a href="explore.html#study=a&view=loss">Explore this</a>' in unescape(context["body"])
+    body = as_html(figures[0], "A claim", "explore.html#study=a&view=loss")
+    body = extension.with_files(body, "studies/tiny", "../", tmp_path)
+    assert ' <a href="explore.html#study=a&view=loss">Explore this</a>' in unescape(body)
 
 
 def test_a_folded_section_is_closed_until_a_link_leads_into_it():

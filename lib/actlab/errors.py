@@ -19,11 +19,23 @@ Row = TypeVar("Row")
 
 
 LIMITS = {
-    **{"params file": 100_000, "plug-in": 1_000_000, "record": 100_000_000, "text": 100_000_000},
+    "params file": 100_000,
+    "plug-in": 1_000_000,
+    "record": 100_000_000,
+    "text": 100_000_000,
     "message": 800,
-    **{"iterations": 10_000_000, "batch": 100_000, "windows": 100_000, "drawn": 200_000_000},
-    **{"hidden": 10_000, "epochs": 10_000, "arms": 10_000, "trials": 1000, "seed": 2**31 - 1},
-    **{"depth": 30, "written": 100_000, "number": 2**63 - 1},
+    "iterations": 10_000_000,
+    "batch": 100_000,
+    "windows": 100_000,
+    "drawn": 200_000_000,
+    "hidden": 10_000,
+    "epochs": 10_000,
+    "arms": 10_000,
+    "trials": 1000,
+    "seed": 2**31 - 1,
+    "depth": 30,
+    "written": 100_000,
+    "number": 2**63 - 1,
 }
 """The most that is read, said or planned: bytes of files, characters of a message, numbers of a params file (``drawn``:
 windows of a trial; ``depth``: of lists in lists), characters that a model writes,

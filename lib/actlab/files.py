@@ -4,12 +4,13 @@ are safe in a spreadsheet."""
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import logging
 import os
 import platform
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -127,6 +128,11 @@ def read_bytes(path: Path, kind: str) -> bytes:
     if max(size, len(content)) > LIMITS[kind]:
         raise BadInput(f"{path} is no {kind}: it has more than {LIMITS[kind]:,} bytes")
     return content
+
+
+def contents(files: Iterable[Path], folder: Path) -> list[str]:
+    """A line a file: its place, seen from a folder, and the hash of what is in it."""
+    return [f"{os.path.relpath(file, folder)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
 
 
 def state_of(path: Path) -> os.stat_result:

@@ -1,7 +1,6 @@
 """The policy of the book's pages: also of a build that is stopped, and of a page that leads from an old address."""
 
 import re
-from types import SimpleNamespace
 
 from sphinx_reredirects import REDIRECT_FILE_DEFAULT_TEMPLATE
 
@@ -10,13 +9,11 @@ from actlab.book import policy
 
 def test_a_page_has_a_policy_from_the_start(tmp_path):
     """Until the build is finished none of its inline scripts runs."""
-    app = SimpleNamespace(builder=SimpleNamespace(name="html"), outdir=tmp_path)
-    context = {"body": "<script>alert(1)</script>"}
-    policy.add(app, "a", "", context, None)
-    page = f"<html><head>{context['metatags']}</head><body><script>theme()</script>{context['body']}</body></html>"
+    body = "<script>alert(1)</script>"
+    page = f"<html><head>{policy.unfinished(body)}</head><body><script>theme()</script>{body}</body></html>"
     (tmp_path / "a.html").write_text(page)
     assert "'unsafe-hashes' ;" in re.search('content="([^"]*)"', page)[1]
-    policy.finish(app, None)
+    policy.finish(tmp_path)
     finished = (tmp_path / "a.html").read_text()
     assert finished.count("Content-Security-Policy") == 1
     assert policy.hashes("<script>theme()</script>", set()).pop() in finished
@@ -28,7 +25,7 @@ def test_a_page_of_an_old_address_has_one(tmp_path):
     page = REDIRECT_FILE_DEFAULT_TEMPLATE.replace("${to_uri}", "studies/methods.html")
     (tmp_path / "old.html").write_text(page)
     for _ in range(2):
-        policy.finish(SimpleNamespace(outdir=tmp_path), None)
+        policy.finish(tmp_path)
     finished = (tmp_path / "old.html").read_text()
     assert finished.count("Content-Security-Policy") == 1
     assert policy.hashes(page, set()).pop() in finished

@@ -3,7 +3,7 @@
 import pytest
 
 from actlab.activations import ACTIVATIONS
-from actlab.data.catalogue import DATASETS
+from actlab.data.fetch import DATASETS
 from actlab.data.images import IMAGES, load_images
 from actlab.data.text import TEXTS, load_text
 from actlab.errors import UnknownName

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from actlab import paths
-from actlab.data.catalogue import DATASETS
-from actlab.data.fetch import SHAKESPEARE, Source, fetch
+from actlab.data.fetch import DATASETS, Source, fetch
 from actlab.errors import DataError
 
 CONTENT = b"To be, or not to be\n"
@@ -58,7 +57,8 @@ def test_a_download_is_asked_for_by_checksum(data_folder, monkeypatch):
 @pytest.mark.data("tinyshakespeare/input.txt")
 def test_the_real_file_fits_its_source():
     """Size and checksum in the table are those of the published file."""
-    assert fetch(SHAKESPEARE).stat().st_size == SHAKESPEARE.size
+    (source,) = DATASETS["shakespeare"].files
+    assert fetch(source).stat().st_size == source.size
 
 
 def test_folders_follow_the_environment(monkeypatch):
@@ -77,7 +77,7 @@ def test_folders_follow_the_environment(monkeypatch):
 def test_downloads_are_https_with_a_checksum():
     """And no other address is asked for anywhere in the package (ruff's rules S and TID251 in pyproject.toml refuse the
     rest of what is dangerous)."""
-    listed = [source for row in DATASETS.values() for source in row.files()]
+    listed = [source for row in DATASETS.values() for source in row.files]
     assert len(listed) > 100
     assert all(source.url.startswith("https://") and re.fullmatch("[0-9a-f]{64}", source.sha256) for source in listed)
     text = "".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib").rglob("*.py"))

@@ -7,7 +7,8 @@ from actlab.data.images import load_images, parse_idx, scattered
 
 
 def test_an_idx_file_is_read_behind_its_header():
-    assert parse_idx(bytes(16) + bytes(range(24)), (2, 3, 4)).equal(torch.arange(24).view(2, 3, 4))
+    sizes = b"".join(size.to_bytes(4, "big") for size in (2, 3, 4))
+    assert parse_idx(b"\0\0\x08\x03" + sizes + bytes(range(24))).equal(torch.arange(24).view(2, 3, 4))
 
 
 def test_digits_need_no_file():

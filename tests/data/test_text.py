@@ -7,9 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab.data import novels
-from actlab.data.fetch import fetch
-from actlab.data.text import corpus_of, load_text
+from actlab.data.fetch import DATASETS, fetch
+from actlab.data.text import corpus_of, load_text, read_novel
 from actlab.data.vocabulary import KNOWN, Vocabulary
 from actlab.errors import BadInput
 
@@ -66,9 +65,9 @@ def test_shakespeare_is_the_published_split():
 @pytest.mark.data("english-novels/corpus/Anon_Clara_1864.txt")
 def test_a_novel_without_byte_order_mark_and_carriage_returns():
     """The file has both (as published); the text that is read has neither, and no other change."""
-    source = novels.sources()[0]
+    source = DATASETS["novels"].files[0]
     raw = fetch(source).read_bytes()
-    assert novels.read(source) == raw[3:].decode("utf-8").replace("\r\n", "\n")
+    assert read_novel(source) == raw[3:].decode("utf-8").replace("\r\n", "\n")
 
 
 @SHAKESPEARE

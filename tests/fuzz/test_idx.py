@@ -2,15 +2,14 @@
 
 import zlib
 
-from actlab.data.fetch import content
-from actlab.data.images import MNIST
+from actlab.data.fetch import DATASETS, content
 
 DOOR = "idx files"
 
 
 def test_a_bomb_is_not_unpacked(data_folder, door):
     """2 GB of zeros in 2 MB: refused after the first bytes that are too many."""
-    source = next(iter(MNIST))
+    source = DATASETS["mnist"].files[0]
     (data_folder / "mnist").mkdir(parents=True)
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     block = bytes(1 << 20)

@@ -30,7 +30,7 @@ def test_the_params_file_tells_it(params):
     ("text", "why"),
     [
         ("tuning: [", "is not YAML"),
-        ("tuning: 3", "tuning, : Input should be a valid dictionary"),
+        ("tuning: 3", "tuning, : Input should be a dictionary"),
         ("tuning: {rates: [0.1]}", "tuning, seeds: Field required, found"),
         ("- tuning", ""),
         ("tuning: {rates: [.nan], seeds: [1]}", "tuning, rates.0: Input should be"),

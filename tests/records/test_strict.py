@@ -1,10 +1,14 @@
-"""Records are JSON that every reader takes."""
+"""Records are JSON that every reader takes; those that an earlier version wrote with bare NaN are still read."""
 
+import hashlib
 import json
 import math
 
 import grids
+import pytest
+from bench import strict
 
+import actlab
 from actlab import paths
 from actlab.records import store
 
@@ -26,6 +30,16 @@ def with_gaps(overflow=math.nan):
     return grids.identified(made | {"provenance": made["provenance"] | {"machine": {"gpu": None}}})
 
 
+def save_as_before(record):
+    """The file as it was written when NaN was."""
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    path = store.path_of(record["study"], record["arm"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sealed = {**record, "checksum": hashlib.sha256(text.encode()).hexdigest()}
+    path.write_text(json.dumps(sealed, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
 def test_what_is_not_finite_is_null_in_the_file_and_nan_when_read():
     """NaN and an infinity; what is empty for another reason stays so. The checksum is that of the file's own text."""
     path = store.save(store.path_of("made-up", with_gaps()["arm"]), with_gaps(math.inf))
@@ -37,7 +51,26 @@ def test_what_is_not_finite_is_null_in_the_file_and_nan_when_read():
     assert record["provenance"]["machine"] == {"gpu": None}
 
 
+def test_a_record_with_bare_nan_is_read_and_made_strict():
+    """The tables are equal before and after; its replay names its new checksum; a second call changes nothing."""
+    path = save_as_before(with_gaps())
+    with pytest.raises(ValueError, match="NaN is no JSON"):
+        read(path)
+    was = store.load(path)["checksum"]
+    replay = {"kind": "replay", "study": "made-up", "arm": with_gaps()["arm"], "trial": "42", "record_checksum": was}
+    replay |= {"equal": True, "compared": [], "differs": [], "changed": []}
+    beside = store.save(store.replays_of(path) / "42.json", replay)
+    tables = [actlab.load_curves("made-up"), *actlab.load("made-up")]
+    assert store.save(path, with_gaps()) == path, "the same result, so that it is left alone"
+    assert {*strict.strict(path.parent)} == {path, beside}
+    for before, after in zip(tables, [actlab.load_curves("made-up"), *actlab.load("made-up")], strict=True):
+        assert before.equals(after)
+    assert read(beside)["record_checksum"] == read(path)["checksum"] != was
+    assert strict.strict(path.parent) == {}
+
+
 def test_every_committed_record_is_strict():
+    """`python -m bench.strict` makes those strict that an earlier version wrote, before they are committed."""
     results = paths.ROOT / "results"
     for path in [path for path in results.rglob("*.json") if "set-aside" not in path.parts]:
         if b"NaN" in (content := path.read_bytes()) or b"Infinity" in content:

@@ -84,7 +84,7 @@ def test_files_that_are_refused(mine):
         ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
         ("import torch\n\n1 / 0\n", r"plug-in wrong\.py, line 3: ZeroDivisionError: division by zero"),
         ("def f(:\n", r"plug-in wrong\.py, line 1: SyntaxError"),
-        ("from .helpers import beta\n", r"line 1 imports helpers, a file that no hash follows: put all into one file"),
+        ("from .helpers import beta\n", r"line 1 imports \.helpers, a file that no hash follows: put all into one"),
         ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
         ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),

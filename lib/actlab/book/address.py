@@ -22,17 +22,11 @@ def say_site(app: Any, config: Any) -> None:
         config.html_baseurl = config.ogp_site_url = f"{site}/"
 
 
-def write_sitemap(app: Any, error: Exception | None) -> None:
+def write_sitemap(app: Any) -> None:
     """Every page, for search engines; addresses that moved are left out."""
-    if error or app.builder.name != "html" or not app.config.html_baseurl:
+    if not app.config.html_baseurl:
         return
     pages = sorted(app.env.found_docs)
     lines = "".join(f"<url><loc>{escaped(app.config.html_baseurl + page)}.html</loc></url>\n" for page in pages)
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
     write_text(Path(app.outdir) / "sitemap.xml", f"{head}{lines}</urlset>\n")
-
-
-def setup(app: Any) -> None:
-    """The extension of the book calls this."""
-    app.connect("config-inited", say_site, priority=1)
-    app.connect("build-finished", write_sitemap)

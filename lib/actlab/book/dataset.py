@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -87,22 +88,24 @@ def _table(table: pd.DataFrame) -> str:
     )
 
 
-def croissant_of_tables(given: Node, tidied: dict[str, pd.DataFrame], made: dict[str, bytes]) -> Node:
-    """The metadata of the tables: what is given of the records, each file that was made (name -> content) with its
-    hash, and the columns, which are read from CSV."""
-    files_made = [
-        {
+def croissant_of_tables(given: Node, tidied: dict[str, pd.DataFrame], folder: Path) -> Node:
+    """The metadata of the tables: what is given of the records, each file of a folder with its hash, and the columns,
+    which are read from CSV."""
+    files_made = []
+    for of, ending in product(tidied, FORMATS):
+        name = f"{of}.{ending}"
+        content = (folder / name).read_bytes()
+        about = {
             "@type": "cr:FileObject",
             "@id": name,
             "name": name,
-            "description": f"One row a {ROWS[name.partition('.')[0]]}, of all studies.",
+            "description": f"One row a {ROWS[of]}, of all studies.",
             "contentUrl": name,
             "contentSize": f"{len(content)} B",
-            "encodingFormat": FORMATS[name.partition(".")[2]],
+            "encodingFormat": FORMATS[ending],
             "sha256": hashlib.sha256(content).hexdigest(),
         }
-        for name, content in made.items()
-    ]
+        files_made.append(about)
     sets = [
         {"@type": "cr:RecordSet", "@id": name, "name": name, "field": [_field(name, table[each]) for each in table]}
         for name, table in tidied.items()
@@ -142,9 +145,7 @@ def export(folder: Path) -> None:
         with files.replacing(folder / f"{name}.parquet", int(table.memory_usage().sum())) as work:
             fastparquet.write(str(work), table, write_index=False, compression="ZSTD")
     described = written()
-    made = {path.name: path.read_bytes() for name in ROWS for path in sorted(folder.glob(f"{name}.*"))}
-    about = croissant_of_tables(json.loads(described["croissant.json"]), tidied, made)
-    described["croissant.json"] = _text(about)
+    described["croissant.json"] = _text(croissant_of_tables(json.loads(described["croissant.json"]), tidied, folder))
     for name, text in described.items():
         files.write_text(folder / name, text)
 

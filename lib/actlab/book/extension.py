@@ -45,12 +45,6 @@ def downloads(out: Path, card: str) -> None:
     dataset.export(out / "data")
 
 
-def write_downloads(app: Any, error: Exception | None) -> None:
-    """Wait for them; a statement that the records do not hold stops the build."""
-    if not error and (made := getattr(app, "actlab_downloads", None)):
-        made.result()
-
-
 FOLDED = "<!-- folded -->"
 RECORDED = '<details class="recorded">'
 """Opens what a notebook says of the recorded study, which is folded where the notebook shows another run."""
@@ -60,26 +54,33 @@ FIGURE = re.compile(
 )
 
 
-def finish(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+def complete(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Sphinx calls this for every page: its figures, its last lines and its policy."""
+    if app.builder.name == "html":
+        if "body" in context:
+            context["body"] = with_files(context["body"], page, context["content_root"], Path(app.outdir))
+        context["theme_extra_footer"] = footer.html(page, Path(app.srcdir).parent)
+        context["metatags"] = policy.unfinished(context.get("body", "")) + context.get("metatags", "")
+
+
+def with_files(body: str, page: str, root: str, out: Path) -> str:
     """A figure of a notebook becomes a file, which its caption links, beside what it draws as CSV: no page carries a
     figure twice. And docutils calls a bibliography a list (ARIA) and its entries no list items, which a screen reader
     cannot follow: it is a plain part of the page."""
-    if app.builder.name != "html" or "body" not in context:
-        return
     places = count(1)
 
     def linked(found: re.Match[str]) -> str:
         name, links = f"_images/{Path(page).name}-{next(places)}", ""
         for kind, text in (("svg", found[1]), ("csv", found[3])):
             if text:
-                write_text(Path(app.outdir) / f"{name}.{kind}", b64decode(text).decode())
-                links += f' <a href="{context["content_root"]}{name}.{kind}" download>{kind.upper()}</a>'
+                write_text(out / f"{name}.{kind}", b64decode(text).decode())
+                links += f' <a href="{root}{name}.{kind}" download>{kind.upper()}</a>'
         explore = f' <a href="{found[4]}">Explore this</a>' if found[4] else ""
         caption = f'<figcaption><span class="caption-text">{found[5]}{explore}{links}</span>'
-        return f'<img src="{context["content_root"]}{name}.svg"{found[2]}>{caption}'
+        return f'<img src="{root}{name}.svg"{found[2]}>{caption}'
 
-    plain = context["body"].replace('<div role="list" class="citation-list">', '<div class="citation-list">')
-    context["body"] = FIGURE.sub(linked, plain)
+    plain = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    return FIGURE.sub(linked, plain)
 
 
 def unfold(app: Any, doctree: Any, page: str) -> None:
@@ -113,29 +114,31 @@ def fold(app: Any, doctree: Any, page: str) -> None:
         section.extend([opening, title, closing, inside, end])
 
 
-def forget_faults(app: Any, error: Exception | None) -> None:
-    """After a build with warnings the next one reads every page again; otherwise it would pass without mending
-    anything."""
+def finish(app: Any, error: Exception | None) -> None:
+    """Sphinx calls this at the end. After a build with warnings the next one reads every page again; otherwise it would
+    pass without mending anything."""
     from sphinx.application import ENV_PICKLE_FILENAME
 
+    if not error and (made := getattr(app, "actlab_downloads", None)):
+        made.result()  # a statement that the records do not hold stops the build
+    if not error and app.builder.name == "html":
+        address.write_sitemap(app)
+    policy.finish(Path(app.outdir))
     if app._warncount:
         (Path(app.doctreedir) / ENV_PICKLE_FILENAME).unlink(missing_ok=True)
 
 
 def setup(app: Any) -> dict[str, Any]:
     """Sphinx calls this."""
-    address.setup(app)
-    mathml.setup(app)
-    reference.setup(app)
     contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")
     app.add_config_value("actlab_contents", contents, "html")  # each page shows it: when it changes, all are written
+    app.add_html_math_renderer("mathml", (mathml.visit, None), (mathml.visit, None))
+    app.connect("config-inited", address.say_site, priority=1)
     app.connect("builder-inited", execute_pages, priority=100)
+    app.connect("env-get-outdated", reference.outdated)
+    app.connect("source-read", reference.fill)
     app.connect("doctree-resolved", unfold)
     app.connect("doctree-resolved", fold)
-    app.connect("html-page-context", footer.add)
-    app.connect("html-page-context", finish)
-    app.connect("html-page-context", policy.add)
-    app.connect("build-finished", write_downloads)
-    app.connect("build-finished", policy.finish)
-    app.connect("build-finished", forget_faults)
+    app.connect("html-page-context", complete)
+    app.connect("build-finished", finish)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

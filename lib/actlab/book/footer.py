@@ -7,7 +7,6 @@ import re
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from actlab import __version__, paths
 from actlab.book.address import addresses
@@ -73,8 +72,8 @@ def citation() -> str:
     return f"<details id='cite'><summary>Cite this</summary><pre>{escaped(entry)}</pre><p>{escaped(said)}</p></details>"
 
 
-def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page: an executed page names its own records."""
-    page = next((page for page in load_pages(Path(app.srcdir).parent) if page.name == name), None)
+def html(name: str, root: Path) -> str:
+    """Of a page of the book in that folder: an executed one names its own records."""
+    page = next((page for page in load_pages(root) if page.name == name), None)
     link = live(page, (git("remote", "get-url", "origin") or "").strip()) if page else ""
-    context["theme_extra_footer"] = f'<p class="provenance">{escaped(text(page))}{link}</p>{citation()}'
+    return f'<p class="provenance">{escaped(text(page))}{link}</p>{citation()}'

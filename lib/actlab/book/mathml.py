@@ -45,8 +45,3 @@ def visit(translator: Any, node: Any) -> None:
     except BadInput as error:
         logging.getLogger(__name__).warning(str(error), location=node)
     raise SkipNode
-
-
-def setup(app: Any) -> None:
-    """Register as the renderer ``mathml``."""
-    app.add_html_math_renderer("mathml", (visit, None), (visit, None))

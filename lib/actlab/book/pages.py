@@ -1,13 +1,11 @@
 """Which notebook makes which page, with which parameters and from which files (``book/pages.yaml``), and whether a page
 is stale. Executes nothing."""
 
-import hashlib
 import json
-import os
 import platform
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -19,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, Val
 import actlab
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.files import read_yaml
+from actlab.files import contents, read_yaml
 from actlab.records import store
 
 FOLDER = "studies"
@@ -93,11 +91,6 @@ class Page(BaseModel):
         return bool(made_from != self.made_from())
 
 
-def contents(files: Iterable[Path], root: Path) -> list[tuple[str, str]]:
-    """Each file's place, seen from a folder, and the hash of what is in it."""
-    return [(os.path.relpath(file, root), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
-
-
 @cache
 def software() -> str:
     """Hash of actlab's files, of Python and of every package that a page can use."""
@@ -105,9 +98,12 @@ def software() -> str:
     return store.digest([contents(sources, LIBRARY), platform.python_version(), versions(("actlab",))])
 
 
-def versions(names: Iterable[str], extras: Collection[str] = ("book", "data", "explore")) -> dict[str, str]:
-    """Version of each installed package among these and all that they need, in the order of names; of actlab with the
-    ``extras`` of the book, so that no page is stale when JupyterLab joins them."""
+EXTRAS = ("book", "data", "explore")
+"""Of actlab, which pages are made with; so that no page is stale when JupyterLab joins them."""
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Version of each installed package among these and all that they need, in the order of names."""
     found: dict[str, str] = {}
     left = [*names]
     while left:
@@ -119,7 +115,7 @@ def versions(names: Iterable[str], extras: Collection[str] = ("book", "data", "e
             found[name] = package.version
             for line in package.requires or ():
                 extra = re.search(r"extra == ['\"]([\w-]+)", line)
-                if extra is None or (name == "actlab" and extra[1] in extras):
+                if extra is None or (name == "actlab" and extra[1] in EXTRAS):
                     left += re.findall(r"^[\w.-]+", line)
     return dict(sorted(found.items()))
 

@@ -7,7 +7,6 @@ from functools import cache
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 from actlab.explorer.widget import Explorer
 from actlab.files import write_text
@@ -39,7 +38,7 @@ POLICY = {
 @cache
 def programs() -> set[str]:
     """The explorer's script, which is the same whatever its numbers are, and the ledger's."""
-    pages = Explorer().to_html(), ledger.TEMPLATE.render(menus={}, outcomes={}, others={})
+    pages = Explorer().to_html(), ledger.TEMPLATE.render(outcomes={}, others={})
     return {script for page in pages for script, _ in INLINE.findall(page)}
 
 
@@ -56,18 +55,17 @@ def meta(allowed: set[str]) -> str:
     return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
 
 
-def add(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page: a policy that lets nothing in its text run, and a mark, until ``finish``; a
-    build that is stopped leaves pages with it."""
-    if app.builder.name == "html":
-        strange = " ".join(sorted(hashes(context.get("body", ""), programs())))
-        context["metatags"] = f"{meta(set())}<!-- policy, without: {strange} -->" + context.get("metatags", "")
+def unfinished(body: str) -> str:
+    """For the head of a page with this text, until ``finish``: a policy that lets nothing in the text run, and a mark;
+    a build that is stopped leaves pages with it."""
+    strange = " ".join(sorted(hashes(body, programs())))
+    return f"{meta(set())}<!-- policy, without: {strange} -->"
 
 
-def finish(app: Any, error: Exception | None) -> None:
-    """Sphinx calls this at the end: where a page has a mark, its policy: allowed is what the theme wrote around the
-    text, and our programs in it. A page that leads from an old address gets one too."""
-    for path in Path(app.outdir).rglob("*.html"):
+def finish(folder: Path) -> None:
+    """At the end, of all pages in a folder: where a page has a mark, its policy: allowed is what the theme wrote around
+    the text, and our programs in it. A page that leads from an old address gets one too."""
+    for path in folder.rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         if found := MARK.search(page):
             allowed = hashes(page, set()) - {*found[1].split()} | hashes(BUTTONS, set())

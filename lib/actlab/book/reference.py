@@ -44,9 +44,3 @@ def fill(app: Any, page: str, source: list[str]) -> None:
 def outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Sphinx asks which pages are to be read again."""
     return [page for page in PAGES if page in env.found_docs]
-
-
-def setup(app: Any) -> None:
-    """Of the extension."""
-    app.connect("source-read", fill)
-    app.connect("env-get-outdated", outdated)

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from actlab import paths
 from actlab.cli.options import console
 
 app = typer.Typer(help="The data sets: what is there, what can be had.", no_args_is_help=True)
@@ -17,7 +16,8 @@ app = typer.Typer(help="The data sets: what is there, what can be had.", no_args
 @app.command("list")
 def data_list() -> None:
     """The data sets and whether they are in the data folder."""
-    from actlab.data.catalogue import DATASETS
+    from actlab import paths
+    from actlab.data.fetch import DATASETS
 
     for name, dataset in DATASETS.items():
         console.print(f"{name:<12}{dataset.where:<10}{dataset.description}")
@@ -32,12 +32,14 @@ def data_get(
     source: Annotated[str, Option("--from", help="Of records: address of a zip of actlab's repository.")] = "",
 ) -> None:
     """Download a data set, or the records of actlab's own studies, into the data folder, checked against checksums."""
-    from actlab.data import catalogue, recorded
+    from actlab import paths
+    from actlab.data import recorded
+    from actlab.data.fetch import fetch_all
 
     if name == "records":
         console.print(f"{paths.shown(recorded.get(source))}: checked")
         return
-    for path in catalogue.get(name):
+    for path in fetch_all(name):
         console.print(f"{paths.shown(path)}: checked")
     console.print(f"{name} is ready")
 
@@ -49,6 +51,7 @@ def data_tokenize(
     out: Annotated[Path | None, Option(help="Folder; NAME-bpe-VOCAB_SIZE in the data folder unless given.")] = None,
 ) -> None:
     """Train a byte-level BPE on the training part of a text and write its token shards."""
+    from actlab import paths
     from actlab.data.text import short_name
     from actlab.data.tokenize import tokenize_dataset
 

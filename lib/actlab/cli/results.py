@@ -118,7 +118,7 @@ def compare(
 def _catalogue() -> dict[str, dict[str, str]]:
     """What can be listed: name -> a few words."""
     from actlab.activations import ACTIVATIONS
-    from actlab.data.catalogue import DATASETS
+    from actlab.data.fetch import DATASETS
     from actlab.data.text import TEXTS
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES

@@ -1,19 +1,21 @@
-"""How a data file gets here: downloaded over https where it is missing, checked against a sha256 at every use."""
+"""The data sets by name, and how a file of one gets here: downloaded over https where it is missing, checked against a
+sha256 at every use."""
 
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pooch
 
 from actlab import paths
-from actlab.errors import DataError
+from actlab.errors import BadInput, DataError, Table
+from actlab.files import read_yaml
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,29 @@ class Source:
         return self.file.endswith(".gz")
 
 
-SHAKESPEARE = Source(
-    "shakespeare",
-    "tinyshakespeare/input.txt",
-    "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
-    "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
-    1_115_394,
+@dataclass(frozen=True)
+class Dataset:
+    """One row of ``actlab data list``."""
+
+    description: str
+    files: tuple[Source, ...]
+    """None where it ships with Python or scikit-learn and needs no download."""
+
+    @property
+    def where(self) -> str:
+        """``built in``, ``here`` (in the data folder; checksums are not read) or ``not here``."""
+        files = [paths.data() / source.file for source in self.files]
+        return ("here" if all(file.exists() for file in files) else "not here") if files else "built in"
+
+
+def _dataset(name: str, description: str, files: Iterable[dict[str, Any]] = ()) -> tuple[str, Dataset]:
+    return name, Dataset(description, tuple(Source(name, **file) for file in files))
+
+
+DATASETS: Table[Dataset] = Table(
+    "dataset", [_dataset(name, **row) for name, row in read_yaml(Path(__file__).with_name("datasets.yaml")).items()]
 )
-
-
+"""By name."""
 DOWNLOADS = ContextVar("DOWNLOADS", default=True)
 """Whether what is missing is downloaded."""
 
@@ -106,6 +122,14 @@ def fetch(source: Source) -> Path:
             f"{found} (file of {path.stat().st_size:,} bytes); delete it and run `actlab data get {source.dataset}`"
         )
     return path
+
+
+def fetch_all(name: str) -> Iterator[Path]:
+    """Each file of a data set, downloaded if missing and checked; ``BadInput`` for one that needs none."""
+    files = DATASETS.find(name).files
+    if not files:
+        raise BadInput(f"{name} is built in: it needs no download")
+    yield from map(fetch, files)
 
 
 def content(source: Source) -> bytes:

@@ -1,7 +1,6 @@
 """Images of handwritten digits: MNIST from its idx files, and scikit-learn's small digits; tensors and fixed splits."""
 
 import hashlib
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,29 +8,11 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from actlab.data.fetch import Source, content
+from actlab.data.fetch import DATASETS, content
 from actlab.errors import check_name, needs
 
 PROTOCOLS = ("corrected", "as_published")
 CLASSES = 10
-
-_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-_ROWS = (
-    (
-        "train-images-idx3-ubyte.gz",
-        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-        (60_000, 28, 28),
-    ),
-    ("train-labels-idx1-ubyte.gz", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5", (60_000,)),
-    ("t10k-images-idx3-ubyte.gz", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7", (10_000, 28, 28)),
-    ("t10k-labels-idx1-ubyte.gz", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", (10_000,)),
-)
-MNIST: dict[Source, tuple[int, ...]] = {
-    Source("mnist", f"mnist/{file}", _URL + file, digest, 4 + 4 * len(shape) + math.prod(shape)): shape
-    for file, digest, shape in _ROWS
-}
-"""The four files (training images and labels, test images and labels) and the shape that each must have. LeCun, Cortes
-& Burges."""
 
 HELD_OUT = {"mnist": (5_000, 0), "digits": (200, 300)}
 """(validation, test) images held out of those that come without a split; MNIST brings its own 10,000 test images."""
@@ -71,13 +52,15 @@ class Images:
         return self.train.pixels.shape[1]
 
 
-def parse_idx(raw: bytes, shape: tuple[int, ...]) -> Tensor:
-    """The uint8 tensor of an idx file whose content is checked: a header of 4 bytes and 4 a dimension, the values."""
-    return torch.frombuffer(bytearray(raw), dtype=torch.uint8, offset=4 + 4 * len(shape)).view(shape)
+def parse_idx(raw: bytes) -> Tensor:
+    """The uint8 tensor of an idx file whose content is checked: two bytes of 0, the type, how many dimensions; the size
+    of each in 4 bytes; the values."""
+    sizes = [int.from_bytes(raw[4 * place : 4 * place + 4], "big") for place in range(1, raw[3] + 1)]
+    return torch.frombuffer(bytearray(raw), dtype=torch.uint8, offset=4 + 4 * len(sizes)).view(sizes)
 
 
 def _mnist() -> tuple[Part, Part]:
-    pixels, labels, test_pixels, test_labels = (parse_idx(content(source), shape) for source, shape in MNIST.items())
+    pixels, labels, test_pixels, test_labels = (parse_idx(content(source)) for source in DATASETS["mnist"].files)
     return _part(pixels, labels, 255), _part(test_pixels, test_labels, 255)
 
 

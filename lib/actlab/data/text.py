@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from actlab import files, paths
-from actlab.data import novels
-from actlab.data.fetch import SHAKESPEARE, fetch
+from actlab.data.fetch import DATASETS, Source, fetch
 from actlab.data.vocabulary import Vocabulary
 from actlab.errors import BadInput, Table
 
@@ -61,11 +60,22 @@ def _pydoc() -> str:
 
 
 def _shakespeare() -> str:
-    return fetch(SHAKESPEARE).read_text(encoding="utf-8")
+    (source,) = DATASETS["shakespeare"].files
+    return fetch(source).read_text(encoding="utf-8")
+
+
+def novels() -> list[str]:
+    """The 100 English novels, in the order of their file names (author, title, year)."""
+    return [read_novel(source) for source in DATASETS["novels"].files]
+
+
+def read_novel(source: Source) -> str:
+    """One of them, without byte-order mark, with \\n line ends."""
+    return fetch(source).read_text(encoding="utf-8-sig").replace("\r\n", "\n")
 
 
 TEXTS: Table[Callable[[], str]] = Table(
-    "dataset", (("pydoc", _pydoc), ("shakespeare", _shakespeare), ("novels", novels.read_all))
+    "dataset", (("pydoc", _pydoc), ("shakespeare", _shakespeare), ("novels", lambda: "\n".join(novels())))
 )
 """Name -> the text; ``actlab.register_text`` adds a user's own. Every other text is a file, named by its path."""
 
@@ -88,8 +98,7 @@ def located(name: str) -> str:
 
 def shown(name: str) -> str:
     """A file's path for a record: from the current folder where it lies in that."""
-    path = Path(located(name))
-    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else str(path)
+    return paths.shown(paths.located(name))
 
 
 def read_text(name: str) -> str:

@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from actlab.data import novels
 from actlab.data.fetch import sha256
-from actlab.data.text import TRAIN_SHARE, read_text
+from actlab.data.text import TRAIN_SHARE, novels, read_text
 from actlab.data.tokens import write_shard
 from actlab.errors import needs
 from actlab.files import write_text
@@ -36,7 +35,7 @@ def documents_of(name: str) -> dict[str, list[str]]:
     """The documents of the splits ``train`` and ``val``: novels by book; every other text 90/10 by position, as for the
     character models."""
     if name == "novels":
-        books = [novels.read(source) for source in novels.sources()]
+        books = novels()
         unseen = books[VALIDATION_EVERY // 2 - 1 :: VALIDATION_EVERY]
         return {"train": [book for book in books if book not in unseen], "val": unseen}
     text = read_text(name)

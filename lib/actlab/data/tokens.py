@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from actlab.errors import BadInput, DataError
-from actlab.files import replacing
+from actlab.files import write_bytes
 
 MAGIC, VERSION, HEADER = 20240520, 1, 256
 
@@ -24,10 +24,7 @@ def write_shard(path: Path, tokens: ArrayLike) -> Path:
     """One shard, in place all at once or not at all."""
     values, header = np.asarray(tokens, dtype="<u2"), np.zeros(HEADER, dtype="<i4")
     header[:3] = MAGIC, VERSION, len(values)
-    content = header.tobytes() + values.tobytes()
-    with replacing(path, len(content)) as work:
-        work.write_bytes(content)
-    return path
+    return write_bytes(path, header.tobytes() + values.tobytes())
 
 
 def read_shard(path: Path) -> Tokens:
@@ -60,11 +57,7 @@ def read_shard(path: Path) -> Tokens:
 
 def check_range(path: Path, vocab_size: int) -> None:
     """``DataError`` if the shard holds a token that a model of ``vocab_size`` has no embedding for."""
-    tokens = read_shard(path)
-    largest = max(
-        (int(part.max()) for part in np.array_split(tokens, len(tokens) // 2**24 + 1) if len(part)), default=0
-    )
-    if largest >= vocab_size:
+    if (largest := read_shard(path).max(initial=0)) >= vocab_size:
         raise DataError(
             f"{path} holds token {largest}, but the vocabulary has {vocab_size}: it was made with another tokenizer"
         )

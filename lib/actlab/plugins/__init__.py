@@ -195,23 +195,23 @@ def _forget(file: PluginFile) -> None:
 
 def _check_imports(tree: ast.Module) -> None:
     """A plug-in imports packages only: its hash could not see a change of another file."""
+    imports: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            imports += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        else:
-            continue
-        relative = isinstance(node, ast.ImportFrom) and node.level
-        for name in names:
-            if relative or _of_the_user(name):
-                raise BadInput(f"line {node.lineno} imports {name}, a file that no hash follows: put all into one file")
+            imports.append((node.lineno, "." * node.level + (node.module or "")))
+    for line, name in imports:
+        if _of_the_user(name):
+            raise BadInput(f"line {line} imports {name}, a file that no hash follows: put all into one file")
 
 
 def _of_the_user(module: str) -> bool:
     """Whether a module is there, and not of Python, actlab or an installed package, whose versions are in every
     record."""
     root = module.split(".")[0]
+    if not root:  # of `from . import mine`
+        return True
     with suppress(ValueError, ImportError):
         if root not in sys.stdlib_module_names | {"actlab"} and (spec := find_spec(root)):
             places = [spec.origin or "", *(spec.submodule_search_locations or [])]

@@ -23,6 +23,7 @@ from actlab.optimizers import build_optimizer
 from actlab.optimizers.steps import step
 from actlab.plugins import PARTS, TABLES, Part, load_plugins, parts_in
 from actlab.plugins.guard import guarded
+from actlab.plugins.register import Bowl
 from actlab.trainers.seeds import generator, init_streams
 
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)
@@ -102,14 +103,18 @@ def reach(model: str, name: str) -> str:
     return f"the logits of {model} do not depend on {name}" if torch.equal(before, after) else ""
 
 
+def stays(net: LanguageModel, given: Tensor, places: Tensor) -> bool:
+    """Whether the logits at some places of the inputs, both (B, T), are the same when every other token changes."""
+    changed = torch.where(places, given, (given + 1) % TINY.vocab_size)
+    return torch.equal(net(given)[places], net(changed)[places])
+
+
 @torch.inference_mode()
 def causality(model: str, name: str) -> str:
     """no logit depends on a later token"""
     given, net = tokens(), build(model, ACTIVATIONS[name])
-    before, places = net(given), torch.arange(given.shape[1])
-    for t in places[:-1]:
-        after = net(torch.where(places > t, (given + 1) % TINY.vocab_size, given))
-        if not torch.equal(before[:, : t + 1], after[:, : t + 1]):
+    for t in range(TINY.block_size - 1):
+        if not stays(net, given, (torch.arange(TINY.block_size) <= t).expand_as(given)):
             return f"{model} with {name}: position {t} or before sees position {t + 1} or later"
     return ""
 
@@ -118,9 +123,7 @@ def causality(model: str, name: str) -> str:
 def batch(model: str, name: str) -> str:
     """no sequence depends on its neighbours in the batch"""
     given, net = tokens(3), build(model, ACTIVATIONS[name]).train()
-    others = given.clone()
-    others[1:] = (others[1:] + 1) % TINY.vocab_size
-    same = torch.equal(net(given)[0], net(others)[0])
+    same = stays(net, given, (torch.arange(3) == 0).unsqueeze(1).expand_as(given))
     return "" if same else f"{model} with {name}: a sequence sees the others of its batch"
 
 
@@ -205,24 +208,6 @@ def text(name: str) -> str:
     made = TABLES["dataset"][name].__wrapped__  # without its memory
     one, two = (corpus_of(name, made()).sha256 for _ in range(2))
     return "" if one == two else "two calls give two texts"
-
-
-class Bowl(nn.Module):
-    """A matrix and a vector, whose loss is half the sum of their squared distances from 0, or from a place that moves
-    at random by ``noise``."""
-
-    def __init__(self, noise: float = 0.0) -> None:
-        super().__init__()
-        self.matrix, self.vector = nn.Parameter(torch.ones(4, 3)), nn.Parameter(torch.ones(3))
-        self.noise, self.draw = noise, generator(1, "bowl")
-
-    def forward(self) -> Tensor:
-        """The loss, with its gradients."""
-        self.zero_grad()
-        moved = [p - self.noise * torch.randn(p.shape, generator=self.draw) for p in (self.matrix, self.vector)]
-        loss = sum((each.square().sum() / 2 for each in moved), torch.zeros(()))
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss.detach()
 
 
 def trained(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from actlab import metrics
 from actlab.activations import Activation
@@ -18,6 +18,7 @@ from actlab.optimizers import Optimizer, check_complete
 from actlab.optimizers.steps import step
 from actlab.plugins import PARTS, RUNNING, TABLES, Part
 from actlab.plugins.guard import guarded
+from actlab.trainers.seeds import generator
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 RESERVED = re.compile(
@@ -167,34 +168,44 @@ def register_optimizer(name: str, class_or_factory: Any, *, rate: float | None =
     _add("optimizer", name, row)
 
 
+class Bowl(nn.Module):
+    """A matrix and a vector, whose loss is half the sum of their squared distances from 0, or from a place that moves
+    at random by ``noise``."""
+
+    def __init__(self, noise: float = 0.0) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(4, 3)), nn.Parameter(torch.ones(3))
+        self.noise, self.draw, self.calls = noise, generator(1, "bowl"), 0
+
+    def forward(self) -> Tensor:
+        """The loss, with its gradients."""
+        self.zero_grad()
+        self.calls += 1
+        moved = [p - self.noise * torch.randn(p.shape, generator=self.draw) for p in (self.weight, self.bias)]
+        loss = sum((each.square().sum() / 2 for each in moved), torch.zeros(()))
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
+
+
 def _try_optimizer(row: Optimizer, what: str) -> None:
-    """A few steps of a small model: each calls its closure, all weights move, the state is tensors."""
-    model, calls = torch.nn.Linear(3, 2), list[Tensor]()
-    before = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
-
-    def loss() -> Tensor:
-        model.zero_grad()
-        value = (model(torch.ones(4, 3)) - 3).square().mean()
-        value.backward()
-        calls.append(value.detach())
-        return calls[-1]
-
+    """A few steps in a bowl: each calls its closure, the weights move, the state is tensors."""
+    bowl = Bowl()
     try:
-        optimizer = row.factory(model.parameters(), torch.Generator().manual_seed(0), **row.defaults)
+        optimizer = row.factory(bowl.parameters(), generator(1, "optimizer"), **row.defaults)
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise TypeError(f"it makes a {type(optimizer).__name__}, no torch.optim.Optimizer")
-        check_complete(optimizer, model)
-        told = [step(optimizer, loss) for _ in range(3)]
+        check_complete(optimizer, bowl)
+        told = [step(optimizer, bowl) for _ in range(3)]
     except Exception as error:
         hint = "; call the closure under torch.enable_grad()" if "require grad" in str(error) else ""
         raise BadInput(f"{what} cannot train a layer: {type(error).__name__}: {error}{hint}") from None
-    if len(calls) < len(told) or any(value is None for value in told):
+    if bowl.calls < len(told) or any(value is None for value in told):
         raise BadInput(
             f"{what}: step(closure) must call the closure, which computes the gradients, and return its loss"
         )
-    after = torch.nn.utils.parameters_to_vector(model.parameters()).detach()
-    if not after.isfinite().all() or after.equal(before):
-        raise BadInput(f"{what} leaves the weights {'as they are' if after.equal(before) else 'not finite'}")
+    after = nn.utils.parameters_to_vector(bowl.parameters()).detach()
+    if not after.isfinite().all() or after.eq(1).all():
+        raise BadInput(f"{what} leaves the weights {'as they are' if after.eq(1).all() else 'not finite'}")
     held = (value for state in optimizer.state_dict()["state"].values() for value in state.values())
     if wrong := [type(value).__name__ for value in held if not isinstance(value, Tensor)]:
         raise BadInput(f"{what} keeps a {wrong[0]} in its state: checkpoints hold tensors only")

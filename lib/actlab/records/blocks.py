@@ -22,24 +22,23 @@ def label_of(trial: Record) -> Row:
 
 def blocks_of(record: Record, of: str) -> Iterable[Record]:
     """Lists of ``pairs``, each with what tells it apart, of one of ``tables.BLOCKS``."""
+    during = record.get("trajectory", [])
     iterations = record["config"].get("recipe", {}).get("iterations") or 0
-    end = {"iteration": iterations, "pairs": record.get("reproducibility_metrics", [])}
+    end = record | {"iteration": iterations, "pairs": record.get("reproducibility_metrics", [])}
+    if of == "end":
+        return [end]
     if of == "along":
-        return [*record.get("trajectory", ()), end]
+        return [*during, end]
     if of == "to_end":
-        return [{"iteration": one["iteration"], "pairs": one.get(of, ())} for one in record.get("trajectory", ())]
+        return [one | {"pairs": one.get("to_end", [])} for one in during]
+    if of == "published":
+        read = [(one, one.get("as_published", {})) for one in (*during, end)]
+        return [one | {"pairs": both.get("pairs", []) + both.get("itself", [])} for one, both in read]
     if of == "average":
         return [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))]
     if of == "ensembles":
         return [{"size": int(size), "pairs": pairs} for size, pairs in record.get("ensembles", {}).items()]
-    if of == "published":
-        read = []
-        for one in (*record.get("trajectory", ()), record | end):
-            both = one.get("as_published", {})
-            pairs = [*both.get("pairs", ()), *both.get("itself", ())]
-            read.append({"iteration": one["iteration"], "pairs": pairs})
-        return read
-    return record.get(of, ()) if of in ("equal_compute", "steps") else [end]
+    return record.get(of, [])  # equal_compute, steps
 
 
 def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:

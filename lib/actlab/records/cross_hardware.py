@@ -24,19 +24,10 @@ TRIAL = ["run", "label", "model", "activation", "scale"]
 
 
 MEASURED = (
-    "trials",
-    "kind",
-    "prediction_windows",
-    "snapshots",
-    "ensembles",
-    "varies",
-    "fixed",
-    "recipe",
-    "perturbations",
+    *("trials", "kind", "prediction_windows", "snapshots", "ensembles", "varies", "fixed", "recipe", "perturbations"),
+    *("evaluate_every", "device", "compiled"),
 )
 """Settings that do not change a trial's training, or are taken apart."""
-NOT_TRAINING = ("evaluate_every", "device", "compiled")
-"""Of the recipe."""
 
 
 def training(record: Record, label: str) -> str:
@@ -45,9 +36,8 @@ def training(record: Record, label: str) -> str:
     config, seed = record["config"], label.partition("-")[0]
     varies, fixed = config.get("varies", "all"), config.get("fixed")
     streams = ["all", seed] if varies == "all" or seed == str(fixed) else [varies, seed, fixed]
-    recipe = {key: value for key, value in config["recipe"].items() if key not in NOT_TRAINING}
-    own = {key: value for key, value in config.items() if key not in MEASURED}
-    return canonical([record["model_name"], record["activation"], own, recipe, streams])
+    own = {key: value for key, value in {**config["recipe"], **config}.items() if key not in MEASURED}
+    return canonical([record["model_name"], record["activation"], own, streams])
 
 
 def finished(records: Iterable[Record]) -> list[tuple[Record, Record]]:
@@ -75,11 +65,10 @@ def cross_hardware(records: list[Record], replays: Iterable[Record]) -> pd.DataF
     validation losses lie ``apart``, and ``between_seeds`` the mean distance of two seeds of its arm (nats)."""
     arms = {(record["study"], record["arm"]): record for record in records}
     runs = [_run(r, r["provenance"], t["label"], t["final"]["val_loss"]) for r, t in finished(records)]
-    runs += [
-        _run(arms[at], replay["provenance"], replay["trial"], replay["val_loss"]["now"])
-        for replay in replays
-        if (at := (replay["study"], replay["arm"])) in arms and "val_loss" in replay
-    ]
+    for replay in replays:
+        record = arms.get((replay["study"], replay["arm"]))
+        if record and "val_loss" in replay:
+            runs.append(_run(record, replay["provenance"], replay["trial"], replay["val_loss"]["now"]))
     table = pd.DataFrame(runs, columns=[*TRIAL, "processor", "versions", "loss", "between_seeds"])
     table = table.drop_duplicates([*TRIAL, "processor", "versions"])  # the first run on each
     table["between_seeds"] = table.groupby(TRIAL)["between_seeds"].transform("first")

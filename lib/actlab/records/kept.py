@@ -3,7 +3,6 @@ exactly the bytes of the records, and the code, that it was made of."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +14,7 @@ import pandas as pd
 
 from actlab import paths
 from actlab.errors import DiskError
-from actlab.files import state_of, write_text
+from actlab.files import contents, state_of, write_text
 from actlab.records import store
 
 LARGE = 1_000_000
@@ -27,7 +26,7 @@ def table(study: str, what: str, make: Callable[[], pd.DataFrame]) -> pd.DataFra
     files = sorted(store.folder_of(study).glob("*.json")) if store.is_name(study) else []
     if sum(state_of(path).st_size for path in files) < LARGE:
         return make()
-    made_of = [_code(), *(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)]
+    made_of = [f"pandas {pd.__version__}", *_code(), *contents(files, store.folder_of(study))]
     place = paths.cache() / "tables" / f"{study}-{what}.json"
     with suppress(OSError, ValueError):  # it is not there, or damaged
         kept = json.loads(place.read_text(encoding="utf-8"))
@@ -46,8 +45,7 @@ def _column(dtype: str, values: list[Any]) -> pd.Series[Any]:
 
 
 @cache
-def _code() -> str:
-    """Of the files that make tables."""
-    files = [path for path in sorted(Path(__file__).parent.glob("*")) if path.suffix in (".py", ".yaml")]
-    content = b"".join(path.read_bytes() for path in files)
-    return f"pandas {pd.__version__} {hashlib.sha256(content).hexdigest()}"
+def _code() -> list[str]:
+    """The files that make tables."""
+    here = Path(__file__).parent
+    return contents((path for path in sorted(here.glob("*")) if path.suffix in (".py", ".yaml")), here)

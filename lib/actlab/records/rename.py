@@ -7,7 +7,7 @@ from pathlib import Path
 
 from actlab import paths
 from actlab.errors import BadInput, check_name
-from actlab.files import ASIDE
+from actlab.files import ASIDE, contents
 from actlab.records.store import checksum, folder_of, is_name, load, save, where
 
 
@@ -87,5 +87,5 @@ def _check_no_link(path: Path) -> None:
         raise BadInput(f"{paths.shown(path)} is a link: move its study, or remove it, by hand")
 
 
-def _contents(folder: Path) -> dict[Path, bytes]:
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def _contents(folder: Path) -> list[str]:
+    return contents(sorted(path for path in folder.rglob("*") if path.is_file()), folder)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -706,34 +707,20 @@ def check_record(record: dict[str, Any]) -> None:
     except ValidationError as error:
         raise RecordError(_fault(error, where)) from None
     if "trials" in record:
-        _check_trials(record, where)
+        for fault in _contradictions(record):
+            raise RecordError(f"{where}, {fault}")
         if told := record["provenance"].get("tuning"):
             check_tuning(told, f"{where}, provenance.tuning")
 
 
-class Tuning(Part):
-    """Of a study that chooses learning rates: the grid, the seeds and the rule (``statistics.tuning.Rule``). Words for
-    numbers, as 1e-3 is to YAML, are numbers here."""
-
-    model_config = ConfigDict(strict=False)
-    rates: Annotated[list[Positive], Field(min_length=1)]
-    """The grid that is tried first."""
-    seeds: Annotated[list[Integer], Field(min_length=1)]
-    """The first tries every rate, the others the best."""
-    keep: Count = Rule.keep
-    """How many of the best rates the other seeds try."""
-    factor: Annotated[float, Field(gt=1, allow_inf_nan=False)] = Rule.factor
-    """Between the edge of the grid and the next rate beyond it."""
-    least: Positive = Rule.least
-    """No rate below this is tried."""
-    most: Positive = Rule.most
-    """No rate above this is tried."""
+RULE = TypeAdapter(Rule)
+"""Words for numbers, as 1e-3 is to YAML, are numbers here."""
 
 
 def check_tuning(told: Any, where: str) -> Rule:
     """The rule that a record or a params file tells; ``RecordError`` where it tells none."""
     try:
-        return Rule(**Tuning.model_validate(told).model_dump())
+        return RULE.validate_python(told)
     except ValidationError as error:
         raise RecordError(_fault(error, where)) from None
 
@@ -778,33 +765,31 @@ def _check_text(text: str, where: str, free: bool) -> None:
         raise RecordError(f"{where}: {brief(text)} could be markup, not a name")
 
 
-def _check_trials(record: dict[str, Any], where: str) -> None:
+def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     """What no single entry shows: each trial and pair once, and settings that are the record's own."""
-    labels = [trial["label"] for trial in record["trials"]]
+    labels, config = [trial["label"] for trial in record["trials"]], record["config"]
     if len(set(labels)) < len(labels):
-        raise RecordError(f"{where}, trials: one is named twice: {brief(labels)}")
+        yield f"trials: one is named twice: {brief(labels)}"
     if record["kind"] in SEEDS_ALONE and (changed := [label for label in labels if "-" in label]):
-        raise RecordError(f"{where}, trials: {changed[0]} names a change, which a record of this kind has not")
-    config = record["config"]
+        yield f"trials: {changed[0]} names a change, which a record of this kind has not"
     averaged = [record.get("average"), *(trial.get("average") for trial in record["trials"])]
     single = [each for each in averaged if each and (isinstance(each, list) or "val_loss" in each)]
     if single and not isinstance(config["recipe"].get("average"), float):
-        raise RecordError(f"{where}, config.recipe.average: expected the decay of what is recorded as averaged")
+        yield "config.recipe.average: expected the decay of what is recorded as averaged"
     for name, key in (("activation", "activation"), ("model", "model_name"), ("network", "network")):
         if config.get(name, record.get(key)) != record.get(key):
-            differ = f"{brief(record[key])}, but its settings have {brief(config[name])}"
-            raise RecordError(f"{where}, {key}: it says {differ}")
+            yield f"{key}: it says {brief(record[key])}, but its settings have {brief(config[name])}"
     factors = NAMED_BY.get(record["kind"], ("model", "activation"))
     named = "-".join(str(config.get(name, "")) for name in factors)
     if {*factors} <= {*config} and not record["arm"].startswith(f"{named}-"):
-        raise RecordError(f"{where}, arm: its settings are those of {brief(named)}")
-    if "reproducibility_metrics" not in record:
+        yield f"arm: its settings are those of {brief(named)}"
+    if (pairs := record.get("reproducibility_metrics")) is None:
         return
     done = [trial["label"] for trial in record["trials"] if trial["status"] == "done"]
     every = record["kind"] == "trials"  # else each trial as it is with its own changed repetitions
     wanted = Counter((a, b) for a, b in combinations(done, 2) if every or b.partition("-")[0] == a)
-    wanted.subtract(tuple(pair["between"]) for pair in record["reproducibility_metrics"])
+    wanted.subtract(tuple(pair["between"]) for pair in pairs)
     wrong = [f"{a} and {b} {'is missing' if n > 0 else 'should not be there'}" for (a, b), n in wanted.items() if n]
     if wrong:
-        at = f"{where}, reproducibility_metrics: expected every pair of its finished trials once"
-        raise RecordError(f"{at}, but that of {wrong[0]}{f' (and {len(wrong) - 1} more)' if wrong[1:] else ''}")
+        more = f" (and {len(wrong) - 1} more)" if wrong[1:] else ""
+        yield f"reproducibility_metrics: expected every pair of its finished trials once, but that of {wrong[0]}{more}"

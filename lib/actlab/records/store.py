@@ -46,7 +46,16 @@ def _sha256(text: str) -> str:
 
 def _sealed(record: Record) -> str:
     """What the checksum is of."""
-    return canonical({key: value for key, value in record.items() if key != "checksum"})
+    return canonical(_unsealed(record))
+
+
+def _unsealed(record: Record) -> Record:
+    return {key: value for key, value in record.items() if key != "checksum"}
+
+
+def _sealed_before(record: Record) -> str:
+    """What the checksum was of when NaN was written as Python writes it, which JSON is not."""
+    return json.dumps(_unsealed(record), sort_keys=True, separators=(",", ":"))
 
 
 def folder_of(study: str) -> Path:
@@ -117,8 +126,9 @@ def load(path: Path) -> Record:
         raise DamagedRecord(path, f"it cannot be read as a record: {error}") from error
     if not isinstance(record, dict) or "checksum" not in record:
         raise DamagedRecord(path, "it is not a record: it has no checksum")
-    if (actual := _sha256(text)) != record["checksum"]:
-        why = f"it was changed after it was written: expected checksum {brief(record['checksum'])}, found {actual}"
+    expected, actual = record["checksum"], _sha256(text)
+    if expected != actual and expected != _sha256(_sealed_before(record)):
+        why = f"it was changed after it was written: expected checksum {brief(expected)}, found {actual}"
         raise DamagedRecord(path, why)
     _check_place(path, with_numbers(record))
     check_content(record, text)

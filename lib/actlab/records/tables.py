@@ -20,38 +20,27 @@ from actlab.records.store import Record
 
 Arm = tuple[Record, Row]
 """A record, and what its rows share."""
-COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
+KNOWN = read_yaml(Path(__file__).with_name("columns.yaml"))
+COLUMNS: dict[str, tuple[str, str]] = KNOWN["columns"]
 """Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``."""
+ALWAYS: dict[str, list[str]] = KNOWN["tables"]
+"""Table -> the columns that it has whatever they hold."""
+ELSEWHERE: list[str] = KNOWN["elsewhere"]
+"""Columns of neither trials nor pairs, as ``load`` gives them."""
+BLOCKS: dict[str, list[str]] = KNOWN["blocks"]
+"""The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
 KINDS = ("trials", "floor", "perturbed", "twins", "defective", "all")
 """What ``load`` can be asked for."""
-BLOCKS = {
-    "end": [],
-    "average": ["decay"],
-    "ensembles": ["size"],
-    "equal_compute": ["size", "iteration"],
-    **{name: ["iteration"] for name in ("along", "published", "steps", "to_end")},
-}
-"""The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
-MEASURED = {"mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
-"""Kind of record -> what its trials have beyond ``SCORES``; the best loss where it is not listed."""
 TEXT = ("name", "text", "hash", "true or false", "names")
 """Units of columns that are no numbers."""
-SCORES = ["train_loss", "val_loss", "val_accuracy"]
-FINAL = [*SCORES, "test_loss", "test_accuracy"]
-RUN = ["setting", "seed", "trial"]
-OF_ARMS = ["study", "kind", "model", "activation", "activation_used", "protocol", "learning_rate", "scale", "varies"]
-"""Columns that a table without rows has too, so that whoever groups by them or filters need not ask."""
-PAIR = ["first", "second", "total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd"]
-ELSEWHERE = ("iteration", "decay", "size", "members", "single_loss")
-"""Columns of the other tables alone."""
 NO_MEASURE = {"seed", *ELSEWHERE, *(name for name, (unit, _) in COLUMNS.items() if unit in TEXT)}
 """Columns that say which pair it is: no number of a record may hide them."""
 LOSSES = {
-    "average": [*RUN, "decay", *SCORES[1:], "single_loss"],
-    "equal_compute": ["setting", "size", "iteration", "members", "val_loss", "single_loss"],
-    "published": [*RUN, *SCORES[1:]],
+    "average": (averaged, "trials"),
+    "equal_compute": (at_equal_compute, "trials"),
+    "published": (as_published, "defective"),
 }
-"""What ``load_losses`` can be asked for -> its columns."""
+"""What ``load_losses`` can be asked for -> a record's rows, the kind of its arms."""
 
 
 def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -104,9 +93,8 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     the same runs as single networks of all steps, on the same text. ``published``: of runs with published defects, as
     the published code measures them."""
     check_name("losses", of, LOSSES)
-    rows_of = {"average": averaged, "equal_compute": at_equal_compute, "published": as_published}[of]
-    kind = "defective" if of == "published" else "trials"
-    return _table([arm | row for record, arm in _arms(study, kind) for row in rows_of(record)], LOSSES[of])
+    rows_of, kind = LOSSES[of]
+    return _table([arm | row for record, arm in _arms(study, kind) for row in rows_of(record)], ALWAYS[of])
 
 
 def load_baselines(study: str) -> pd.DataFrame:
@@ -115,7 +103,7 @@ def load_baselines(study: str) -> pd.DataFrame:
     texts."""
     found = [record for record in load_records(study) if record["kind"] == "baseline"]
     scores = {name: found[0][name] for name in ("unigram", "bigram") if len(found) == 1}
-    return pd.DataFrame.from_dict(scores, orient="index", columns=SCORES[1:]).astype(float)
+    return pd.DataFrame.from_dict(scores, orient="index", columns=["val_loss", "val_accuracy"]).astype(float)
 
 
 def load_records(study: str) -> list[Record]:
@@ -139,9 +127,9 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
 def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
     """A row a training run of some arms."""
     kinds = sorted({record["kind"] for record, _ in arms} or {"trials"})
-    measured = [name for kind in kinds for name in MEASURED.get(kind, ["best_val_loss"])]
+    measured = [name for kind in kinds for name in KNOWN["measured"][kind]]
     rows = [arm | _trial(record, trial) for record, arm in arms for trial in record["trials"]]
-    return _table(rows, [*RUN, "status", *SCORES, *measured])
+    return _table(rows, [*ALWAYS["trials"], *measured])
 
 
 def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
@@ -151,8 +139,8 @@ def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
         for trial in record["trials"]:
             run = arm | label_of(trial)
             for entry in trial.get("history", ()):
-                rows.append(run | {name: entry.get(name) for name in ("iteration", *SCORES)})
-    return _table(rows, [*RUN, "iteration", *SCORES])
+                rows.append(run | {name: entry.get(name) for name in ALWAYS["curves"] if name not in run})
+    return _table(rows, ALWAYS["curves"])
 
 
 def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
@@ -162,7 +150,7 @@ def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
         for block in blocks_of(record, of):
             shared = arm | {name: block[name] for name in BLOCKS[of]}
             rows += [shared | _pair(record, pair) for pair in block["pairs"]]
-    return _table(rows, ["setting", *BLOCKS[of], *PAIR])
+    return _table(rows, [*BLOCKS[of], *ALWAYS["pairs"]])
 
 
 def _table_of(study: str, kind: str, what: str, make: Callable[[Sequence[Arm]], pd.DataFrame]) -> pd.DataFrame:
@@ -196,7 +184,7 @@ def _table(rows: Sequence[Row], always: Sequence[str]) -> pd.DataFrame:
     """Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for ``always``; numbers are
     numbers."""
     table = pd.DataFrame(rows)
-    always = always if rows else [*OF_ARMS, "seed", "variant", *always]
+    always = always if rows else [*ALWAYS["empty"], *always]
     known = [name for name in COLUMNS if name in ("record", *always) or (name in table and table[name].notna().any())]
     table = table.reindex(columns=[*known, *(name for name in table if name not in COLUMNS)])
     words = [name for name in known if COLUMNS[name][0] in TEXT] if not rows else []
@@ -226,7 +214,7 @@ def _columns(record: Record, names: Sequence[str]) -> Row:
 def _trial(record: Record, trial: Record) -> Row:
     done, spent = trial["status"] == "done", trial.get("seconds", math.nan)
     final = trial.get("final", trial) if done else {}
-    measured = {name: final[name] for name in FINAL if name in final}
+    measured = {name: final[name] for name in KNOWN["final"] if name in final}
     about = {
         "status": trial["status"],
         "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,

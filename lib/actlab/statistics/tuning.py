@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Annotated
 
+from annotated_types import Gt, Lt, MinLen
+
+Rate = Annotated[float, Gt(0), Lt(math.inf)]
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""
 
@@ -23,12 +27,18 @@ class Rule:
     """The grid, the seeds and the limits of a study that chooses learning rates (or multiples of the published
     ones)."""
 
-    rates: Sequence[float]
-    seeds: Sequence[int]
-    keep: int = 2
-    factor: float = 2.0
-    least: float = 1e-5
-    most: float = 1e3
+    rates: Annotated[list[Rate], MinLen(1)]
+    """The grid that is tried first."""
+    seeds: Annotated[list[int], MinLen(1)]
+    """The first tries every rate, the others the best."""
+    keep: Annotated[int, Gt(0)] = 2
+    """How many of the best rates the other seeds try."""
+    factor: Annotated[float, Gt(1), Lt(math.inf)] = 2.0
+    """Between the edge of the grid and the next rate beyond it."""
+    least: Rate = 1e-5
+    """No rate below this is tried."""
+    most: Rate = 1e3
+    """No rate above this is tried."""
 
 
 def step(losses: Losses, rule: Rule) -> tuple[list[tuple[float, int]], float | None]:

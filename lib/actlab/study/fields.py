@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema, with_info_after_validator_function
 
 from actlab.activations import ACTIVATIONS, SYNONYMS
-from actlab.data.fetch import SHAKESPEARE, no_download
+from actlab.data.fetch import DATASETS, no_download
 from actlab.data.text import TEXTS, is_file, load_text, own_sha256
 from actlab.errors import CONTROL, LIMITS, BadInput, DataError, UnknownName, brief
 from actlab.files import parse_yaml
@@ -32,7 +32,7 @@ BEFORE = "before plug-ins"
 OPEN = ("activation", "model", "dataset", "network", "optimizer")
 """Kinds of names that plug-ins bring."""
 FIXED = {
-    SHAKESPEARE.sha256: "shakespeare",
+    DATASETS["shakespeare"].files[0].sha256: "shakespeare",
     "6451cf11e7beb58ebb735cc29e79f463fc4bf220f370f852a9948a7cb440ae25": "novels",
 }
 """sha256 -> the built-in text; that of ``pydoc`` changes with Python."""
