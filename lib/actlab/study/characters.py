@@ -11,9 +11,8 @@ from pydantic import Field
 from torch import nn
 
 from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
-from actlab.models import SCALES, LanguageModel, ModelConfig
+from actlab.models import SCALES, LanguageModel
 from actlab.models.layers import GATED_WIDTHS
-from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
 from actlab.study import defects
 from actlab.study.cache import checkpoint_of, snapshot_of
@@ -124,12 +123,12 @@ class CharacterTrial(LanguageTrial):
     @property
     def text(self) -> Corpus:
         """Its text, with the part of the validation split that it is measured on."""
-        corpus = load_text(self.dataset, self.text_sha256).split_at(self.train_share)
+        corpus = self.vocabulary.split_at(self.train_share)
         return corpus.limited(self.train_fraction).part(self.validation)
 
     @property
     def content(self) -> str:  # noqa: D102
-        return load_text(self.dataset, self.text_sha256).sha256
+        return self.vocabulary.sha256
 
     def validation_set(self) -> Windows:  # noqa: D102
         text, block, some = self.text.validation, SCALES[self.scale].block_size, self.validation_windows
@@ -147,19 +146,16 @@ class CharacterTrial(LanguageTrial):
             found |= {"prediction_positions": frozen.positions, "evaluation_sha256": frozen.sha256}
         return found | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
 
-    def model_config_of(self, vocab_size: int) -> ModelConfig:
-        """The size that the scale's name stands for, over a text's own vocabulary."""
-        return replace(SCALES[self.scale], vocab_size=vocab_size)
-
     @property
-    def vocabulary(self) -> Vocabulary:  # noqa: D102
+    def vocabulary(self) -> Corpus:
+        """The whole text, which is its own vocabulary."""
         return load_text(self.dataset, self.text_sha256)
 
     def fresh(self, vocab_size: int = 0) -> LanguageModel:  # noqa: D102
         factory = self.part("model", self.model).factory
         if self.defects:
             factory = partial(defects.network, self.defects, factory)
-        config = self.model_config_of(vocab_size or load_text(self.dataset, self.text_sha256).vocab_size)
+        config = replace(SCALES[self.scale], vocab_size=vocab_size or self.vocabulary.vocab_size)
         model: LanguageModel = factory(config, self.part("activation", self.activation), self.gated_width)
         model.initialise(init_streams(self.seed_of("init")))
         if self.nudged_at == 0:

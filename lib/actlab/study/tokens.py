@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from actlab import paths
 from actlab.data.text import is_file, load_text, located, part_of, short_name, shown
 from actlab.data.tokens import TokenStream, load_tokens
-from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
+from actlab.models.gpt2 import GPT2, GPT2_SCALES
 from actlab.models.layers import LanguageModel
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.models.vocabulary import Vocabulary
@@ -77,11 +77,6 @@ class TokenTrial(LanguageTrial):
     activation: ActivationName = "gelu"
     """Of the feed-forward layers."""
 
-    def model_config_of(self, vocab_size: int) -> GPT2Config:
-        """Size and variant of the model over the shards' own vocabulary."""
-        variant: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
-        return replace(GPT2_SCALES[self.scale], vocab_size=vocab_size, **variant)
-
     @property
     def optimizer_settings(self) -> Settings:
         """What departs from the published settings."""
@@ -128,7 +123,8 @@ class TokenTrial(LanguageTrial):
         return self.tokens.vocabulary
 
     def fresh(self, vocab_size: int = 0) -> GPT2:  # noqa: D102
-        config = self.model_config_of(vocab_size or self.tokens.vocab_size)
+        variant: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
+        config = replace(GPT2_SCALES[self.scale], vocab_size=vocab_size or self.tokens.vocab_size, **variant)
         model = GPT2(config, self.part("activation", self.activation), "matched")
         model.initialise(init_streams(self.seed))
         return model
