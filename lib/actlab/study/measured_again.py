@@ -54,7 +54,7 @@ def _name(place: tuple[Any, ...], row: Results, label: str) -> str:
 def _arm_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> store.Record:
     """The record of the arm's trials whose weights are at hand, the one that was trained again among them; with its
     evaluations, where the record may have snapshots."""
-    if after["status"] != "done":
+    if not tensors:
         return {}
     record, along = trial.record, after.get("history", ())
     done = [RecordedTrial(record, each["label"]) for each in record["trials"] if each["status"] == "done"]

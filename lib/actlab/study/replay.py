@@ -166,7 +166,7 @@ def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | No
     """Mean total variation between the predictions of a recorded trial's weights and of those trained again, on the
     inputs on which the study compares trials; ``None`` where it is not in the cache any more, or none are compared."""
     kept, planned = trial.kept(), trial.trial
-    if kept is None or not trial.windows:
+    if not (kept and tensors and trial.windows):
         return None
     frozen = planned.compared_on(trial.windows)
     before, after = (predict(planned.trained(each).to(planned.place), frozen) for each in (kept, tensors))
