@@ -238,6 +238,14 @@ def test_a_terminal_of_ascii_alone_shows_the_rest_as_escapes(tmp_path):
     assert r"\u0416\u0443\u043a" in done.stderr
 
 
+def test_where_pictures_are_shown_elsewhere_does_not_matter(tmp_path):
+    """As a notebook that has no such backend here would have it."""
+    grids.save(grids.record())
+    environment = os.environ | {"MPLBACKEND": "nonsense"}
+    words = ["report", "made-up", "--no-plots", "--out", str(tmp_path / "out")]
+    tiny.ran([sys.executable, "-m", "actlab", *words], env=environment)
+
+
 def test_compare_says_which_minus_which(committed, capsys):
     """Direction and level of the intervals, and of each metric what is better."""
     assert run("compare", "ablation-novels", "ablation-tuned") == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -57,6 +58,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
+    os.environ["MPLBACKEND"] = "agg"  # figures go to files, whatever a notebook or a profile says
     from actlab import report as reports
     from actlab.study.fields import ours
     from actlab.study.overrides import listed
@@ -88,6 +90,7 @@ def compare(
 ) -> None:
     """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
     metric. Trains nothing."""
+    os.environ["MPLBACKEND"] = "agg"
     from actlab import report as reports
     from actlab.errors import BadInput
     from actlab.files import in_csv, write_text
