@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from actlab import paths
 from actlab.figures import plots
-from actlab.figures.style import canvas, keep, look, styled, svg
+from actlab.figures.style import canvas, image, keep, look, styled
 from actlab.files import write_text
 from actlab.records.labels import words
 
@@ -135,4 +135,4 @@ def figures() -> dict[str, Figure]:
 
 if __name__ == "__main__":
     for name, figure in figures().items():
-        write_text(paths.ROOT / PICTURE.format(name), svg(figure).decode() + "\n")
+        write_text(paths.ROOT / PICTURE.format(name), image(figure).decode() + "\n")

@@ -20,7 +20,7 @@ from actlab.book.execute import BookError, execute_stale, picture_first
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
-from actlab.figures.style import as_html, keep, svg, words_alone
+from actlab.figures.style import as_html, image, keep, words_alone
 
 PAGES = """
 - {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [colours]}
@@ -228,7 +228,7 @@ def test_a_figure_becomes_files_that_its_caption_links(tmp_path):
     links = re.findall(r'(?:src|href)="\.\./(_images/tiny-\d\.\w+)"', body)
     names = ["1.svg", "1.svg", "2.svg", "2.svg", "2.csv"]
     assert links == [f"_images/tiny-{name}" for name in names]
-    assert (tmp_path / links[0]).read_bytes() == svg(figures[0])
+    assert (tmp_path / links[0]).read_bytes() == image(figures[0])
     assert (tmp_path / links[-1]).read_text() == "loss\n1\n"
     body = as_html(figures[0], "A claim", "explore.html#study=a&view=loss")
     body = extension.with_files(body, "studies/tiny", "../", tmp_path)

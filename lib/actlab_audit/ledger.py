@@ -138,8 +138,9 @@ def rows(judged: pd.DataFrame) -> Any:
     """Every claim, closed: those about outcomes by verdict, the others behind one more fold."""
     order = [*groups()]
     ordered = judged.sort_values("verdict", key=lambda column: column.map(order.index), kind="stable")
+    menus = {name: ordered[name].unique() for name in ("verdict", "source")}
     outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
     chapters = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]
     contents = [page for chapter in chapters for page in (chapter, *chapter.get("sections", []))]
     titles = {page["file"]: page["title"] for page in contents}
-    return HTML(TEMPLATE.render(outcomes=outcomes, others=others, titles=titles, words=words))
+    return HTML(TEMPLATE.render(menus=menus, outcomes=outcomes, others=others, titles=titles, words=words))

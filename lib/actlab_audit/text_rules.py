@@ -77,8 +77,8 @@ def _said(value: Statement) -> str:
     return str(value) if isinstance(value, Between) else ", ".join(sorted(value))
 
 
-def _agree(one: Statement, two: Statement) -> bool:
-    return one == two or (isinstance(one, Between) and isinstance(two, Between) and one.meets(two))
+def _agree(one: Statement, two: Statement, exact: bool = False) -> bool:
+    return one == two or (not exact and isinstance(one, Between) and isinstance(two, Between) and one.meets(two))
 
 
 def arithmetic(
@@ -93,7 +93,7 @@ def arithmetic(
     """A stated number against what the text's own numbers give; ``computed``: against what our models or methods do;
     ``exact``: two ranges must be the same, not only meet."""
     one, ours = _statement(stated), _statement(follows)
-    holds, said = one == ours if exact else _agree(one, ours), f"{how}: {_said(ours)}"
+    holds, said = _agree(one, ours, exact), f"{how}: {_said(ours)}"
     if computed:
         return counted(holds, said, "computed without records")
     return Finding("checks out" if holds else "arithmetic error", said, basis)
@@ -121,10 +121,9 @@ def contradiction(
     """Two statements of one study about one thing, in texts or in a text and a file of the project; ``exact``: two
     ranges must be the same, not only meet."""
     one, two = _statement(first), _statement(second)
-    agree = one == two if exact else _agree(one, two)
     said = f"{_said(one)} ({first_place}) against {_said(two)} ({second_place})"
     other = "its files say otherwise" if basis in (CODE, FILES) else "self-contradiction"
-    return Finding("checks out" if agree else other, said, basis)
+    return Finding("checks out" if _agree(one, two, exact) else other, said, basis)
 
 
 def parameters(evidence: object, stated: tuple[float, float], scale: str, models: Sequence[str]) -> Finding:

@@ -11,7 +11,7 @@ import actlab
 from actlab import paths
 from actlab.book.paper import findings, of_the_book
 from actlab.errors import NotHeld
-from actlab.figures.style import svg
+from actlab.figures.style import image
 
 README, EVIDENCE = paths.ROOT / "README.md", paths.ROOT / "book" / "evidence.md"
 
@@ -129,4 +129,4 @@ def test_the_pictures_are_those_of_the_records(committed):
     """`python book/pictures.py` draws them."""
     pictures = of_the_book("pictures")
     for name, figure in pictures.figures().items():
-        assert (paths.ROOT / pictures.PICTURE.format(name)).read_text(encoding="utf-8") == svg(figure).decode() + "\n"
+        assert (paths.ROOT / pictures.PICTURE.format(name)).read_text(encoding="utf-8") == image(figure).decode() + "\n"

@@ -10,7 +10,7 @@ import pytest
 
 from actlab.figures.plots import forest, heat
 from actlab.figures.primitives import Line, lines
-from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, look, looks, show, svg
+from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, image, look, looks, show
 
 
 def estimate(value):
@@ -125,7 +125,7 @@ def test_no_record_says_so():
 
 
 def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_text():
-    assert svg(points(FOUND, "loss")) == svg(points(FOUND, "loss"))
+    assert image(points(FOUND, "loss")) == image(points(FOUND, "loss"))
     html = as_html(points(FOUND, "loss"), 'relu "agrees" more')
     assert 'alt="Relu &#34;agrees&#34; more"' in html
     assert ">Relu" in html

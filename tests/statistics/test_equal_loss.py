@@ -2,6 +2,7 @@
 ``records/test_answer_recomputed`` has committed records again in NumPy."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from scipy import stats
 
 import actlab
 from actlab.errors import BadInput, UnknownName
+from actlab.statistics.arms import Arm
 from actlab.statistics.equal_loss import Curves, at_level
 
 STEPS = (0, 100, 200, 300)
@@ -107,10 +109,16 @@ def test_what_is_left_out_is_told():
         actlab.equal_loss(curves, pairs, reference="rleu")
 
 
+def curves_of(losses, pairs):
+    """Of (runs, E) losses and (pairs, E) values, in the order of the runs and their pairs."""
+    runs = [str(i) for i in range(len(losses))]
+    return Curves(dict(zip(runs, losses, strict=True)), Arm(pairs, [*map(frozenset, combinations(runs, 2))]))
+
+
 def arm(losses, values, trials=3):
     """Trials without any scatter: every trial has these losses, every pair these values, one an evaluation."""
-    pairs = np.array(values)[:, None, None] * np.ones((trials, trials))
-    return Curves(np.array(losses)[:, None] * np.ones(trials), pairs, np.arange(trials))
+    pairs = np.ones((math.comb(trials, 2), 1)) * values
+    return curves_of(np.ones((trials, 1)) * losses, pairs)
 
 
 SLOW_AND_FAST = [arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])]
@@ -126,7 +134,7 @@ BUMPY_AND_LOW = [arm([3.0, 2.5], [0.1, 0.2]), arm([3.0, 2.0, 2.5, 1.0], [0.1, 0.
     ],
 )
 def test_arms_are_read_where_the_slowest_one_ends(arms, share, level, values):
-    found, levels = at_level(arms, np.arange(3), share)
+    found, levels = at_level(arms, list("012"), share)
     np.testing.assert_allclose(levels, level)
     np.testing.assert_allclose(found, [values] * 4)
 
@@ -140,12 +148,10 @@ def drawn(generator, speed, shift):
     for rate, apart in ((1.0, 0.0), (speed, shift)):
         own = shared + generator.normal(0, [[0.02], [0.004]], (2, 5))
         losses = 1.8 + 1.4 * np.exp(-rate * times / 5)[:, None] + own[0] + generator.normal(0, 0.005, (8, 5))
-        pairs = np.zeros((8, 5, 5))
         noise = generator.normal(0, 0.002, (8, len(i)))
-        values = 0.08 + 0.08 * ((losses[:, i] + losses[:, j]) / 2 - 2.5) ** 2 + apart + own[1, i] + own[1, j] + noise
-        pairs[:, i, j] = pairs[:, j, i] = values
-        arms.append(Curves(losses, pairs, np.arange(5)))
-    return actlab.jackknife(np.diff(at_level(arms, np.arange(5))[0]).ravel())
+        pairs = 0.08 + 0.08 * ((losses[:, i] + losses[:, j]) / 2 - 2.5) ** 2 + apart + own[1, i] + own[1, j] + noise
+        arms.append(curves_of(losses.T, pairs.T))
+    return actlab.jackknife(np.diff(at_level(arms, list("01234"))[0]).ravel())
 
 
 def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said():

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from actlab import paths
 from actlab.book.execute import BookError
-from actlab.figures.style import svg
+from actlab.figures.style import image
 from actlab.files import write_text
 
 
@@ -40,7 +40,7 @@ def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:
     write_text(out / "plan.json", json.dumps(found["plan"]))
     write_text(out / "findings.json", json.dumps({one.name: one.typeset for one in findings().every()}))
     for name, figure in found["figures"].items():
-        write_text(out / "figures" / f"{name}.svg", svg(figure).decode())
+        write_text(out / "figures" / f"{name}.svg", image(figure).decode())
     for name, table in found["tables"].items():
         write_text(out / "tables" / f"{name}.csv", table.to_csv(index_label="name"))
     for source in [*(paths.ROOT / "paper").glob("*.typ"), paths.ROOT / "book" / "references.bib"]:

@@ -38,7 +38,7 @@ POLICY = {
 @cache
 def programs() -> set[str]:
     """The explorer's script, which is the same whatever its numbers are, and the ledger's."""
-    pages = Explorer().to_html(), ledger.TEMPLATE.render(outcomes={}, others={})
+    pages = Explorer().to_html(), ledger.TEMPLATE.render(menus={}, outcomes={}, others={})
     return {script for page in pages for script, _ in INLINE.findall(page)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,8 +83,8 @@ def prune(
         check_name("part", name, PARTS, "--part")
     since = time.time() - days * DAY  # what a process trains now has changed later
     old = [file for file in files() if file.changed <= since and file.part in (part or PARTS)]
-    by_part = [sum(file.part == name for file in old) for name in PARTS]
-    parts = ", ".join(f"{name} {count}" for name, count in zip(PARTS, by_part, strict=True) if count)
+    counts = Counter(file.part for file in old)
+    parts = ", ".join(f"{name} {counts[name]}" for name in PARTS if counts[name])
     said = f"{len(old)} files, {decimal(sum(file.size for file in old))}{f' ({parts})' if parts else ''}"
     if dry_run or not old:
         console.print(f"would delete {said}")

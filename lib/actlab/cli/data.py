@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from actlab import paths
 from actlab.cli.options import console
 
 app = typer.Typer(help="The data sets: what is there, what can be had.", no_args_is_help=True)
@@ -16,7 +17,6 @@ app = typer.Typer(help="The data sets: what is there, what can be had.", no_args
 @app.command("list")
 def data_list() -> None:
     """The data sets and whether they are in the data folder."""
-    from actlab import paths
     from actlab.data.fetch import DATASETS
 
     for name, dataset in DATASETS.items():
@@ -32,7 +32,6 @@ def data_get(
     source: Annotated[str, Option("--from", help="Of records: address of a zip of actlab's repository.")] = "",
 ) -> None:
     """Download a data set, or the records of actlab's own studies, into the data folder, checked against checksums."""
-    from actlab import paths
     from actlab.data import recorded
     from actlab.data.fetch import fetch_all
 
@@ -51,7 +50,6 @@ def data_tokenize(
     out: Annotated[Path | None, Option(help="Folder; NAME-bpe-VOCAB_SIZE in the data folder unless given.")] = None,
 ) -> None:
     """Train a byte-level BPE on the training part of a text and write its token shards."""
-    from actlab import paths
     from actlab.data.text import short_name
     from actlab.data.tokenize import tokenize_dataset
 

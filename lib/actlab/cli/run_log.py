@@ -19,43 +19,36 @@ FORM = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
 FORM.converter = time.gmtime
 
 
-class RunLog:
-    """A file of what is heard, from the moment at which something is trained; before it there is none."""
+class RunLog(logging.FileHandler):
+    """A file of what is heard, warnings too, from the moment at which something is trained; before it there is none."""
 
     def __init__(self, study: str) -> None:
         day = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         self.path = paths.cache() / "logs" / f"{study}-{day}-{getpid()}.log"
-        self.handler: logging.Handler | None = None
+        super().__init__(self.path, encoding="utf-8", delay=True)
+        self.setFormatter(FORM)
+        self.begun = False
 
     def watch(self, event: Event) -> None:
         """Keep one event; the steps of a training are not kept."""
-        if isinstance(event, Started) and event.missing:
+        if isinstance(event, Started) and event.missing and not self.begun:
             self.begin()
         if not isinstance(event, Training):
             self.say(str(event))
 
     def begin(self) -> None:
-        """Make the file, in which warnings come too; a full disk stops the study elsewhere, not here."""
-        if self.handler is None:
-            with suppress(OSError):
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                self.handler = logging.FileHandler(self.path, encoding="utf-8")
-                self.handler.setFormatter(FORM)
-                logging.getLogger("actlab").addHandler(self.handler)
-                command = shlex.join(["actlab", *sys.argv[1:]])
-                self.say(f"actlab {__version__} in {Path.cwd()}: {command}")
+        """Make the file; a full disk stops the study elsewhere, not here."""
+        with suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.begun = True
+            logging.getLogger("actlab").addHandler(self)
+            self.say(f"actlab {__version__} in {Path.cwd()}: {shlex.join(['actlab', *sys.argv[1:]])}")
 
     def say(self, text: str, level: int = logging.INFO) -> None:
         """A line, where there is a file."""
-        if self.handler is not None and text:
+        if self.begun and text:
             with suppress(OSError):
-                self.handler.handle(logging.LogRecord("actlab.run", level, "", 0, text, (), None))
-
-    def end(self) -> None:
-        """Close the file."""
-        if self.handler is not None:
-            logging.getLogger("actlab").removeHandler(self.handler)
-            self.handler.close()
+                self.handle(logging.LogRecord("actlab.run", level, "", 0, text, (), None))
 
 
 @contextmanager
@@ -71,5 +64,6 @@ def kept(study: str) -> Iterator[RunLog]:
         log.say(f"ended by {type(error).__name__}: {error}", logging.ERROR)
         raise
     finally:
-        log.end()
-        logging.getLogger("actlab").removeHandler(screen)
+        for handler in (log, screen):
+            logging.getLogger("actlab").removeHandler(handler)
+        log.close()

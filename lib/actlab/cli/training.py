@@ -110,7 +110,7 @@ def run(
             failed = True
             told = escape(f"{why(trial)} (traceback: {failure_of(arm)})")
             errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", told)
-        if log.handler is not None:  # something was trained
+        if log.begun:
             console.print(f"log: {paths.shown(log.path)}")
     if failed:
         raise typer.Exit(1)

@@ -20,9 +20,9 @@ from actlab.records import settings as recorded
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
-from actlab.statistics.contrasts import Arm
+from actlab.statistics.arms import Arm, arm_of, interval_of
 from actlab.statistics.equal_loss import Curves, arms_of, at_level, shared_runs
-from actlab.statistics.estimate import Array, few_differ, log_limits, summary
+from actlab.statistics.estimate import Array, summary
 from actlab.statistics.significance import holm
 
 _FILE, WORDS = (read_yaml(Path(__file__).with_name(f"{name}.yaml")) for name in ("studies", "words"))
@@ -130,7 +130,6 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
                 "colour": "currentColor" if colour == "#000000" else colour,  # the page's ink, also on a dark page
                 "shape": _FILE["shapes"][marker],
                 "dashes": " ".join(str(2 * n) for n in dashes) if dashes[1] else "none",
-                "about": "",
             }
             for level, (colour, marker, dashes) in looks(levels[series]).items()
         },
@@ -166,7 +165,7 @@ def _pairs(places: Sequence[dict[str, str]], series: str) -> list[Pair]:
 def _measured(table: pd.DataFrame, metric: str, count: int) -> list[Arm]:
     """Each arm's values of a metric, one a trial or one a pair."""
     rows = dict(iter(table.groupby("record")))
-    return [Arm(rows.get(i, table[:0]), metric, (i,)) for i in range(count)]
+    return [arm_of(rows.get(i, table[:0]), metric, (i,)) for i in range(count)]
 
 
 def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:
@@ -211,14 +210,6 @@ def _estimate(values: Array) -> tuple[float, float, float, int]:
     return value, low, high, n
 
 
-def _shown(arm: Arm, metric: str) -> tuple[float, float, float, int]:
-    """An arm's mean; a pair metric's interval is on a log scale, or none where too few trials differ."""
-    value, low, high, n = _estimate(arm.without_one(arm.runs))
-    if not of_trials(metric):
-        low, high = (math.nan, math.nan) if few_differ(arm.values) else log_limits(value, low, high)
-    return value, low, high, n
-
-
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
     """Factor -> the record's level, as text."""
     levels = recorded.cell_of(record) | recorded.values_of(record, apart)
@@ -244,7 +235,7 @@ def _arm(record: Record, arms: Mapping[str, Arm], again: Iterable[Record]) -> di
             name: [of.get(frozenset(runs)) for runs in combinations(labels, 2 - of_trials(name))]
             for name, of in values.items()
         },
-        "end": {name: _shown(arm, name) for name, arm in arms.items()},
+        "end": {name: interval_of(arm, not of_trials(name))[:4] for name, arm in arms.items()},
         "ended": f" ({', '.join(ended)})" if ended else "",
         "moved": {name: _moved([pair[name] for pair in moved]) for name in PAIR_METRICS if moved},
         "corner": corner(str(record["activation"])) if moved else None,

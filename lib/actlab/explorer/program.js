@@ -5,32 +5,25 @@ function render({ model, el }) {
   const catalogue = model.get("catalogue"), { studies, words } = catalogue;
   el.classList.add("actlab-explorer");
   if (!Object.keys(studies).length) return el.append(words.said.empty);
+  el.innerHTML = FRAME;
+  const [presets, menus, said, main, tip, caption, python, numbers] =
+    [".presets", "form", ".status", "figure", ".tip", "figcaption", "pre", ".numbers"].map((name) => el.querySelector(name));
   let wanted, choice, options, lines, drawn;
-  const button = (text, onclick) => html("button", { type: "button", onclick }, text);
-  const menus = html("form", { className: "menus", ariaLabel: "What to show", onsubmit: (event) => event.preventDefault() });
+  menus.onsubmit = (event) => event.preventDefault();
   menus.onchange = ({ target }) => change(asked(target));
   menus.oninput = ({ target }) => target.type === "range" && drawPicture(([choice, options] = choose(catalogue, asked(target))));
-  const said = html("p", { className: "status", role: "status" }), main = html("figure", { className: "main" });
-  const caption = html("figcaption", {}), tip = html("p", { className: "tip" }), python = html("pre", { tabIndex: 0 });
-  const numbers = html("div", { className: "numbers", tabIndex: 0, role: "region", ariaLabel: "The numbers as a table" });
-  const folded = (title, inside) => html("details", {}, html("summary", {}, title), inside);
-  const shown = folded("The same numbers in Python", python), listed = folded("The numbers as a table", numbers);
-  function copy() {
-    shown.open = true;
+  el.querySelector(".copy").onclick = () => {
+    python.parentElement.open = true;
     navigator.clipboard?.writeText(python.textContent).catch(() => {}); // a page from a folder may not; the text is in sight
-  }
-  /** From the study's reference, in this metric; a significant one before the others. */
-  function furthest() {
+  };
+  el.querySelector(".csv").onclick = () => download(`${choice.study}-${choice.view}-${choice.metric}.csv`, lines);
+  const button = (text, onclick) => presets.append(html("button", { type: "button", onclick }, text));
+  for (const [text, state] of catalogue.presets) button(text, () => change(state));
+  button("The largest difference", () => { // from the study's reference, in this metric; a significant one before the others
     const study = studies[choice.study], minus = study.reference, arms = study.arms.filter(({ at }) => at[study.series] !== minus);
     const found = largest(atEnd({ ...context(catalogue, [choice, options]), arms, minus }));
     change({ ...wanted, view: "two", ...(found && { a: twin(study, found.arm, minus).key, b: found.arm.key }) });
-  }
-  const row = (...buttons) => html("div", { className: "menus" }, ...buttons);
-  el.append(
-    row(...catalogue.presets.map(([text, state]) => button(text, () => change(state))), button("The largest difference", furthest)),
-    menus, said, main, tip, caption,
-    row(button("Copy as Python", copy), button("Download these numbers (CSV)", () => download(`${choice.study}-${choice.view}-${choice.metric}.csv`, lines))),
-    shown, listed);
+  });
 
   function change(asked) {
     model.set("choice", { study: choice.study, ...asked });
@@ -63,7 +56,7 @@ function render({ model, el }) {
     const made = factors[name].map((value) => {
       const box = html("input", { type: "checkbox", name, value, checked: choice[name].includes(value) }), style = styles[value];
       const sample = svg("svg", { width: 34, height: 12, "aria-hidden": "true" }, path(style, "M0,6H34"), shape(style, 17, 6));
-      return html("label", { className: "box" }, box, sample, `${value} ${style.about}`);
+      return html("label", { className: "box" }, box, sample, value);
     });
     return html("fieldset", {}, html("legend", {}, names[name]), ...made);
   }
@@ -95,7 +88,7 @@ function render({ model, el }) {
     const about = rows ? [] : Object.keys(study.factors);
     lines = [[...about, "what", "at", "value", "low", "high", "n", "p (Holm)"], ...(rows ?? charts.flatMap(cells))];
     numbers.replaceChildren(table(lines, `${study.title}: 95% intervals, not adjusted, n seeds`));
-    listed.open ||= rows?.length > 0;
+    numbers.parentElement.open ||= rows?.length > 0;
   }
 
   /** Hover and keyboard: a mark's numbers below the picture; the arrow keys go from mark to mark. */

@@ -10,12 +10,12 @@ from typing import Any
 import anywidget
 import traitlets
 
-FILES = ("chart.js", "choice.js", "views.js", "program.js")
-"""Of the program, which is one in the page."""
-CODE, STYLE = (
-    "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
-    for names in (FILES, ("explorer.css",))
+STYLE, FRAME, *PROGRAM = (
+    Path(__file__).with_name(name).read_text(encoding="utf-8")
+    for name in ("explorer.css", "explorer.html", "chart.js", "choice.js", "views.js", "program.js")
 )
+CODE = "".join([f"const FRAME = {json.dumps(FRAME)};\n", *PROGRAM])
+"""The program, which is one in the page, and what it fills."""
 PAGE = """<div id="explorer"><noscript>The explorer needs JavaScript; \
 the same numbers are in the tables of each study's page.</noscript></div>
 <style>{css}</style>

@@ -116,11 +116,12 @@ def keep(figure: Figure, rows: Iterable[Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def svg(figure: Figure) -> bytes:
-    """The figure as a vector image; the same figure gives the same bytes."""
+def image(figure: Figure, ending: str = "svg", dpi: int | None = None) -> bytes:
+    """The figure as the content of a file of that ending; the same figure gives the same SVG."""
     out = BytesIO()
     with styled():
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        metadata = {"Date": None, "Creator": None} if ending == "svg" else None
+        figure.savefig(out, format=ending, metadata=metadata, dpi=dpi)
     return out.getvalue()
 
 
@@ -128,11 +129,11 @@ def as_html(figure: Figure, caption: str, link: str = "") -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
     explorer in the same state (``explorer.link``), which the book, where the explorer is, makes of it."""
     caption = caption[:1].upper() + caption[1:]
-    source, rows = (b64encode(part).decode() for part in (svg(figure), KEPT.get(figure, "").encode()))
-    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escaped(caption)}" data-csv="{rows}">'
+    source, rows = (b64encode(part).decode() for part in (image(figure), KEPT.get(figure, "").encode()))
+    picture = f'<img src="data:image/svg+xml;base64,{source}" alt="{escaped(caption)}" data-csv="{rows}">'
     place = f' data-explore="{escaped(link)}"' if link else ""
     words = f'<span class="caption-text"{place}>{escaped(caption)}</span>'
-    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
+    return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 
 @dataclass(frozen=True)
@@ -141,21 +142,18 @@ class Shown:
 
     figure: Figure
     caption: str
-    link: str
+    link: str = ""
+    """To the explorer (``as_html``)."""
 
     def _repr_html_(self) -> str:
         return as_html(self.figure, self.caption, self.link)
 
     def _repr_png_(self) -> bytes:
-        out = BytesIO()
-        with styled():
-            self.figure.savefig(out, format="png", dpi=IMAGE_DPI)
-        return out.getvalue()
+        return image(self.figure, "png", IMAGE_DPI)
 
     def __repr__(self) -> str:
         return self.caption
 
 
-def show(figure: Figure, caption: str, link: str = "") -> Shown:
-    """``as_html`` for a notebook, with an image beside it."""
-    return Shown(figure, caption, link)
+show = Shown
+"""What a notebook's cell ends with."""

@@ -4,16 +4,13 @@ study minus another. Trains nothing."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
-from matplotlib import rcParams
-from matplotlib.figure import Figure
 
 from actlab import files
 from actlab.errors import BadInput, check_name, visible
-from actlab.figures.style import styled
+from actlab.figures.style import image
 from actlab.report import beside, drawings, folder, rates, summary
 from actlab.report.drawings import left_out
 from actlab.report.study import ARM, Report, load, minus, rows_of
@@ -57,15 +54,7 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
             yield f"{name}.csv", files.in_csv(rows, index=False).encode()
     for name, figure in drawings.of(report) if formats else ():
         for ending in formats:
-            yield f"{name}.{ending}", _image(figure, ending)
-
-
-def _image(figure: Figure, ending: str) -> bytes:
-    out = BytesIO()
-    with styled():
-        date = {"Date": None} if ending == "svg" else None
-        figure.savefig(out, format=ending, metadata=date, dpi=rcParams["savefig.dpi"])
-    return out.getvalue()
+            yield f"{name}.{ending}", image(figure, ending)
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:

@@ -24,36 +24,25 @@ def write(out: Path, files: Iterable[tuple[str, bytes]]) -> Iterator[Path]:
     Raises:
         BadInput: a file of that name is there that no report wrote.
     """
-    earlier, written = _listed(out), dict[str, str]()
+    ours, written = _ours(out), dict[str, str]()
     for name, content in files:
         path = out / name
         if os.path.lexists(path):
-            if not _is_ours(path, earlier):
+            if name not in ours:
                 raise BadInput(
                     f"{path} is no file of a report, or was changed since: move it away, or name another folder (--out)"
                 )
             path.unlink()
         written[name] = sha256(content).hexdigest()
-        _list(out, {**earlier, **written})
+        _list(out, ours | written)
         yield write_bytes(path, content)
-    for name in earlier.keys() - written.keys():
-        if _is_ours(out / name, earlier):
-            (out / name).unlink()
+    for name in ours.keys() - written.keys():
+        (out / name).unlink()
     _list(out, written)
 
 
-def _is_ours(path: Path, listed: Mapping[str, str]) -> bool:
-    """Whether a file is, to the byte, one that is listed."""
-    return (
-        path.name in listed
-        and path.is_file()
-        and not path.is_symlink()
-        and sha256(path.read_bytes()).hexdigest() == listed[path.name]
-    )
-
-
-def _listed(out: Path) -> dict[str, str]:
-    """Name -> sha256 of what an earlier report wrote there."""
+def _ours(out: Path) -> dict[str, str]:
+    """Name -> sha256 of what an earlier report wrote there and nobody has changed, to the byte."""
     path = out / LIST
     if not os.path.lexists(path):
         return {}
@@ -61,7 +50,12 @@ def _listed(out: Path) -> dict[str, str]:
     found = [LINE.fullmatch(line) for line in lines]
     if first != FIRST or path.is_symlink() or None in found:
         raise BadInput(f"{path} is no list of a report's files: move it away, or name another folder (--out)")
-    return {line[2]: line[1] for line in found if line}
+    return {line[2]: line[1] for line in found if line and _digest(out / line[2]) == line[1]}
+
+
+def _digest(path: Path) -> str:
+    """Of a regular file; empty of anything else."""
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else ""
 
 
 def _list(out: Path, written: Mapping[str, str]) -> None:

@@ -7,15 +7,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
-from actlab.statistics.contrasts import contrasts, means
-from actlab.statistics.estimate import few_differ, log_limits
+from actlab.statistics.arms import arms_in, interval_of
+from actlab.statistics.contrasts import contrasts
 
 ARM = ["group", "arm"]
 """Columns that name an arm: its levels of all factors but the one that is compared, and of settings that differ; its
@@ -163,12 +162,9 @@ def rows_of(metric: str, trials: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFr
 
 def estimated(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """The mean of each arm, as ``Report.estimates`` has it."""
-    found = means(table, metric, ARM).assign(few=False)
-    if not of_trials(metric):
-        found["few"] = [few_differ(pairs.dropna()) for _, pairs in table.groupby(ARM, sort=False)[metric]]
-        limits = log_limits(found["estimate"], found["low"], found["high"])
-        found["low"], found["high"] = (np.where(found["few"], np.nan, limit) for limit in limits)
-    elif metric.endswith("_accuracy"):  # a share of places or images, in %
+    rows = [[*cell, *interval_of(arm, not of_trials(metric))] for cell, arm in arms_in(table, metric, ARM).items()]
+    found = pd.DataFrame(rows, columns=[*ARM, "estimate", "low", "high", "n", "few"])
+    if metric.endswith("_accuracy"):  # a share of places or images, in %
         found[["low", "high"]] = found[["low", "high"]].clip(0, 100)
     return found[[*ARM, "n", "estimate", "low", "high", "few"]]
 

@@ -15,7 +15,8 @@ from actlab.records.labels import Metric, of_trials, words
 from actlab.records.store import Record
 from actlab.report import beside, rates, verdict
 from actlab.report.study import ARM, Report, main
-from actlab.statistics.contrasts import jackknife, without_each
+from actlab.statistics.arms import arms_in
+from actlab.statistics.contrasts import jackknife
 from actlab.statistics.estimate import log_limits
 from actlab.statistics.significance import ALPHA
 
@@ -103,11 +104,11 @@ def _spreads(report: Report, metric: str) -> Iterator[str]:
         own = estimates[estimates.index.get_level_values("group") == group].droplevel("group")
         if own.nunique() < 2:
             continue
-        pairs = main(report.pairs).query("group == @group").dropna(subset=[metric])
-        runs = set.intersection(*({*arm["first"], *arm["second"]} for _, arm in pairs.groupby("arm")))
-        shared = pairs[pairs[["first", "second"]].isin(runs).all(axis=1)]
-        wide = without_each(shared, metric, ["arm"]).pivot(index="left_out", columns="arm", values="value")
-        cv = jackknife(100 * wide.std(axis=1, ddof=0, skipna=False) / wide.mean(axis=1, skipna=False))
+        every = arms_in(main(report.pairs).query("group == @group"), metric, ["arm"]).values()
+        arms = [arm for arm in every if arm.runs]
+        runs = sorted(set.intersection(*(set(arm.runs) for arm in arms)))
+        means = np.array([arm.without_one(runs) for arm in arms])
+        cv = jackknife(100 * means.std(axis=0) / means.mean(axis=0))
         low, high = log_limits(cv["estimate"], cv["low"], cv["high"])
         shown = interval((cv["estimate"], low, high), ".2f")
         if high > 100 * cv["estimate"]:  # two or three seeds: an interval over powers of ten says nothing

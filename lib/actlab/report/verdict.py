@@ -48,7 +48,7 @@ def _seeds(report: Report) -> Iterator[str]:
     runs = report.runs[report.runs["status"] == "done"].groupby(ARM)["seed"].nunique()
     if runs.empty:
         return
-    seeds = f"{runs.min()}" if runs.min() == runs.max() else f"{runs.min()} to {runs.max()}"
+    seeds = _span(runs)
     if apart.empty:
         if report.kind == "trials":
             yield "With one seed nothing can be said about how far two seeds differ: set `trials` to three or more."
@@ -65,10 +65,14 @@ def _seeds(report: Report) -> Iterator[str]:
     yield f"Two seeds differ by {apart.mean():.1f} points{wide}; {could}."
 
 
+def _span(values: pd.Series, form: str = "") -> str:
+    """The lowest and the highest, or one number where they read alike."""
+    return " to ".join(dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max())))
+
+
 def _shown(report: Report) -> Iterator[str]:
     for name, what in ((METRIC, "disagreement between seeds"), ("val_loss", "validation loss")):
-        tests = report.of(name, report.differences)
-        tests = tests[tests["p_holm"].notna()] if len(tests) else tests
+        tests = report.of(name, report.differences).dropna(subset="p_holm")
         if len(tests):
             found = int((tests["p_holm"] < ALPHA).sum())
             none = ", which does not show that there are none" if not found else ""
@@ -85,11 +89,7 @@ def _floor(report: Report) -> Iterator[str]:
         moved = floors[floors["variant"] == "nudge"].set_index(ARM)[METRIC]
         share = (100 * moved / report.of(METRIC, report.estimates)["estimate"]).dropna()
         if len(share):
-            yield (
-                f"One bit of one weight does {share.min():.2g} to {share.max():.2g}% of what another seed does."
-                if len(share) > 1
-                else f"One bit of one weight does {share.iloc[0]:.2g}% of what another seed does."
-            )
+            yield f"One bit of one weight does {_span(share, '.2g')}% of what another seed does."
 
 
 def _averaged(report: Report) -> Iterator[str]:
@@ -103,8 +103,7 @@ def _averaged(report: Report) -> Iterator[str]:
 
 
 def _equal(report: Report) -> Iterator[str]:
-    tests = beside.at_equal_loss(report)
-    tests = tests[tests["p_holm"].notna()] if len(tests) else tests
+    tests = beside.at_equal_loss(report).dropna(subset="p_holm")
     if len(tests):
         found = int((tests["p_holm"] < ALPHA).sum())
         yield f"At equal validation loss {found} of {len(tests)} differences in disagreement are significant (Holm)."

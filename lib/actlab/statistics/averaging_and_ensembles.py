@@ -3,16 +3,11 @@ what two of them differ by, at the end and at equal loss, over tidy tables."""
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
-from actlab.statistics.contrasts import without_each
-from actlab.statistics.equal_loss import at_loss
-from actlab.statistics.groups import Columns, group_of, run_of, runs_of, tidy
-
-SIDES = ["first", "second"]
-"""Columns of a pair's two networks."""
+from actlab.statistics.arms import arm_of, omissions
+from actlab.statistics.equal_loss import SIDES, arms_of, at_loss
+from actlab.statistics.groups import Columns, group_of, grouped, tidy
 
 
 def beside_training(
@@ -50,23 +45,17 @@ def beside_training(
         and ``extrapolated`` (no evaluation of the single networks is so low).
     """
     by = group_of(by)
-    curves = tidy(curves, [*by, "trial"], ("iteration", "val_loss"))
-    along, pairs = tidy(along, [*by, *SIDES], ("iteration", metric)), tidy(pairs, [*by, *SIDES], (metric,))
-    losses = tidy(losses, by, ("val_loss", "single_loss"))
-    runs = frozenset[str]().union(*(runs_of(names) for side in SIDES for names in pairs[side]))
-    plain = curves[curves["trial"].map(run_of).isin(runs) & curves["iteration"].isin(along["iteration"])]
-    of_plain = along[along[SIDES].map(run_of).isin(runs).all(axis=1)]
-    step, index = [*by, "iteration"], [*by, "left_out"]
-    parts = {"x": without_each(plain, "val_loss", step), "y": without_each(of_plain, metric, step)}
-    x, y = (part.set_index([*index, "iteration"])["value"].rename(name) for name, part in parts.items())
-    lines = {key: line.to_numpy().T for key, line in pd.concat([x, y], axis=1, join="inner").groupby(index, sort=False)}
-    changed = without_each(losses.assign(change=losses["val_loss"] - losses["single_loss"]), "change", by)
-    changes = changed.set_index(index)["value"].to_dict()
+    pairs, losses = tidy(pairs, [*by, *SIDES], (metric,)), tidy(losses, by, ("val_loss", "single_loss"))
+    changes = grouped(losses.assign(change=losses["val_loss"] - losses["single_loss"]), by)
+    training, _ = arms_of(curves, along, metric, by[:-1], by[-1], None)
     rows = []
-    for *group, left_out, value in without_each(pairs, metric, by).to_numpy():
-        if (cell := (*group, left_out)) in lines:
-            x, y = lines[cell]
-            change = changes.get(cell, changes.get((*group, ""), math.nan))  # a run may be in no disjoint ensemble
-            alike, extrapolated = at_loss(x, y, x[-1] + change)
-            rows.append([*cell, value - y[-1], value - alike, change, extrapolated])
+    for cell, own in grouped(pairs, by).items():
+        if cell in training and cell in changes:
+            others, changed = arm_of(own, metric, cell), arm_of(changes[cell], "change", cell)
+            for left_out, kept in zip(("", *others.runs), omissions(others.runs), strict=True):
+                x, y = training[cell].loss(kept), training[cell].pairs.over(kept)
+                change = changed.over(kept)
+                alike, extrapolated = at_loss(x, y, x[-1] + change)
+                value = others.over(kept)
+                rows.append([*cell, left_out, value - y[-1], value - alike, change, extrapolated])
     return pd.DataFrame(rows, columns=[*by, "left_out", "end", "equal_loss", "loss", "extrapolated"])

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from actlab.errors import BadInput, brief, check_name, check_number
+from actlab.statistics.arms import Arm, arms_in
 from actlab.statistics.estimate import LEVEL, Array, summary, tail
 from actlab.statistics.groups import (
     Cell,
@@ -26,10 +27,7 @@ from actlab.statistics.groups import (
     cell_from,
     group_of,
     grouped,
-    members_of,
-    name_of,
     names_of,
-    refuse_several,
     tidy,
 )
 from actlab.statistics.significance import ALPHA, holm
@@ -91,7 +89,7 @@ def contrasts(
     check_name("choice of unpaired", unpaired, (True, False))
     if unpaired and "seed" not in table:
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
-    arms, (reference,) = _arms(table, metric, [*by, factor]), cell_from([reference])
+    arms, (reference,) = arms_in(table, metric, [*by, factor]), cell_from([reference])
     if arms:  # of nothing there are no differences
         check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)
@@ -125,10 +123,8 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
         A row a group: ``n`` runs, ``estimate``, ``low``, ``high``, ``se``, ``df``.
     """
     by = group_of(by)
-    arms = _arms(table, metric, by)
-    rows = [summary(arm.without_one(arm.runs))[:-1] for arm in arms.values()]
-    table = pd.DataFrame(rows, columns=SUMMARY[:-1])
-    return pd.concat([pd.DataFrame(arms.keys(), columns=by), table], axis=1)
+    rows = [[*cell, *summary(arm.without_one(arm.runs))[:-1]] for cell, arm in arms_in(table, metric, by).items()]
+    return pd.DataFrame(rows, columns=[*by, *SUMMARY[:-1]])
 
 
 def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
@@ -145,7 +141,7 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
     by = group_of(by)
     rows = [
         [*cell, str(left_out), value]
-        for cell, arm in _arms(table, metric, by).items()
+        for cell, arm in arms_in(table, metric, by).items()
         for left_out, value in zip(("", *arm.runs), arm.without_one(arm.runs), strict=True)
     ]
     return pd.DataFrame(rows, columns=[*by, "left_out", "value"])
@@ -170,39 +166,6 @@ def jackknife(values: ArrayLike) -> pd.Series:
         the two-sided ``p`` of 0 (t); no interval below two runs.
     """
     return pd.Series(summary(values), SUMMARY)
-
-
-class Arm:
-    """The rows of one level in one group: their values, and the runs that each rests on."""
-
-    def __init__(self, rows: pd.DataFrame, metric: str, cell: Cell) -> None:
-        values = rows[metric].to_numpy()
-        members, keys = members_of(rows)
-        refuse_several(rows, len(keys), cell)
-        if np.isinf(values).any():
-            where = f"{metric} of {name_of(cell)}"
-            raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {where}")
-        there = ~np.isnan(values)
-        self.values = values[there]
-        self.members = [runs for runs, kept in zip(members, there, strict=True) if kept]
-        self.complete = bool(there.all())
-        self.runs = sorted(set().union(*self.members), key=str)
-
-    def without_one(self, runs: Sequence[Hashable], origin: float = 0.0) -> Array:
-        """(1 + n,) the mean above an origin over rows all of whose runs are among these n, then without each of
-        them."""
-        inside = np.array([members <= set(runs) for members in self.members], dtype=bool)
-        kept = [inside] + [inside & [run not in members for members in self.members] for run in runs]
-        values = self.values - origin
-        return np.array([values[rows].mean() if rows.any() else math.nan for rows in kept])
-
-
-def _arms(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
-    """(*group, level) -> its rows."""
-    table = tidy(table, columns, (metric,))
-    if not columns:
-        raise BadInput("by: expected the name of at least one column")
-    return {cell: Arm(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
 
 
 def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[Any]:

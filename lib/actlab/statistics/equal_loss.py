@@ -8,15 +8,16 @@ Here every arm of a group is read where its mean loss is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from actlab.errors import BadInput, check_name, check_number
+from actlab.statistics.arms import Arm, omissions, refuse_several, run_of
 from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, decided
 from actlab.statistics.estimate import Array, column, summary
 from actlab.statistics.groups import (
@@ -26,12 +27,11 @@ from actlab.statistics.groups import (
     group_of,
     grouped,
     names_of,
-    refuse_several,
-    run_of,
     tidy,
 )
 
-Indices = NDArray[np.intp]
+SIDES = ["first", "second"]
+"""Columns of a pair's two networks."""
 
 
 def equal_loss(
@@ -76,23 +76,22 @@ def equal_loss(
         jackknife's, begins below the loss).
     """
     by = group_of(by, factor)[:-1]
-    curves, pairs = _tidied(curves, pairs, metric, [*by, factor])
     arms, status = arms_of(curves, pairs, metric, by, factor, exclude_above)
-    every, (reference,) = grouped(curves, [*by, factor]), cell_from([reference])
-    check_name(f"level of {factor}", reference, {cell[-1] for cell in every})
-    values = dict(iter(_at_equal_loss(arms, share).groupby("cell", sort=False)))
+    (reference,) = cell_from([reference])
+    check_name(f"level of {factor}", reference, {cell[-1] for cell in status})
+    read = _read(arms, share)
 
     def difference(mine: Cell, theirs: Cell) -> list[Any]:
-        if absent := {mine, theirs} - {*values}:
+        if absent := {mine, theirs} - {*read}:
             why = "excluded" if all(status.get(cell) == "excluded" for cell in absent) else "missing"
             return [0, *[math.nan] * len(DIFFERENCE), why]
-        estimate, baseline = (values[cell]["value"].to_numpy() for cell in (mine, theirs))
+        estimate, baseline = read[mine]["value"], read[theirs]["value"]
         n, *rest = summary(estimate - baseline)
-        short = "not read" if n > 2 else "diverged" if {mine, theirs} & {*status} else "too few"
+        short = "not read" if n > 2 else "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
         why = short if math.isnan(rest[-1]) else "ok"
-        return [n, baseline[0], estimate[0], *rest, values[mine]["loss"].iloc[0], why]
+        return [n, baseline[0], estimate[0], *rest, read[mine]["loss"][0], why]
 
-    cells = cells_of(every, reference, planned)
+    cells = cells_of(status, reference, planned)
     rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
     table = pd.DataFrame(rows, columns=[*by, factor, *DIFFERENCE, "loss", "status"])
     return decided(table, planned, names_of(family), margin, "holm")
@@ -134,125 +133,109 @@ def at_equal_loss(
         (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
     """
     by = group_of(by, factor)[:-1]
-    curves, pairs = _tidied(curves, pairs, metric, [*by, factor])
     for choice in (across, equal_seeds):
         check_name("choice of across and equal_seeds", choice, (True, False))
     arms, _ = arms_of(curves, pairs, metric, by, factor, exclude_above)
-    table = _at_equal_loss(arms, share, across, equal_seeds)
-    cells = pd.DataFrame(table.pop("cell").tolist(), columns=[*by, factor])
-    return pd.concat([cells, table], axis=1)
+    read = _read(arms, share, across, equal_seeds)
+    rows = [[*cell, *row] for cell, table in read.items() for row in table.itertuples(index=False)]
+    return pd.DataFrame(rows, columns=[*by, factor, "left_out", "value", "loss"])
 
 
-def _at_equal_loss(
+def _read(
     arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
-) -> pd.DataFrame:
-    """What ``at_equal_loss`` gives, with (*group, level) in the column ``cell``."""
+) -> dict[Cell, pd.DataFrame]:
+    """(*group, level) -> its ``left_out``, ``value`` and ``loss`` (``at_equal_loss``)."""
     check_number("a share of the way up to the first loss", share)
-    rows = []
+    read = {}
     for group in dict.fromkeys(cell[:-1] for cell in arms):
         curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
         runs = shared_runs((arms if across else curves).values())
-        labels = ["", *next(iter(curves.values())).labels[runs]]
         values, losses = at_level([*curves.values()], runs, share, equal_seeds)
-        for label, of_arms, loss in zip(labels, values, losses, strict=True):
-            rows += [[cell, label, value, loss] for cell, value in zip(curves, of_arms, strict=True)]
-    return pd.DataFrame(rows, columns=["cell", "left_out", "value", "loss"])
-
-
-def _tidied(curves: object, pairs: object, metric: str, arm: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both tables as they are read here, with what names an ``arm``."""
-    of_curves, of_pairs = ("iteration", "val_loss"), ("iteration", metric)
-    tables = tidy(curves, [*arm, "trial"], of_curves), tidy(pairs, [*arm, "first", "second"], of_pairs)
-    for table, (_, name) in zip(tables, (of_curves, of_pairs), strict=True):
-        if np.isinf(table[name]).any():
-            raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {name}")
-    return tables
+        for cell, own in zip(curves, values.T, strict=True):
+            read[cell] = pd.DataFrame({"left_out": ["", *runs], "value": own, "loss": losses})
+    return read
 
 
 def arms_of(
     curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, by: Sequence[str], factor: str, highest: float | None
 ) -> tuple[dict[Cell, Curves], dict[Cell, str]]:
-    """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss), of tidy
-    tables."""
+    """((*group, level) -> its training; (*group, level) -> ok, *missing* (without pairs), *excluded*, or *diverged*
+    where a run has no loss)."""
+    curves = tidy(curves, [*by, factor, "trial"], ("iteration", "val_loss"))
+    pairs = tidy(pairs, [*by, factor, *SIDES], ("iteration", metric))
     if highest is not None:
         check_number("a loss above which arms are excluded", highest, most=math.inf)
-    curves = curves.assign(trial=curves["trial"].map(run_of))
-    first, second = pairs["first"].map(run_of), pairs["second"].map(run_of)
-    kept = first <= second  # a pair is one, whichever of its runs comes first
-    pairs = pairs.assign(first=first.where(kept, second), second=second.where(kept, first))
-    labels = pd.Index(curves["trial"].unique()).sort_values()
     along = grouped(pairs, [*by, factor])
-    arms: dict[Cell, Curves] = {}
-    status: dict[Cell, str] = {}
+    arms, status = dict[Cell, Curves](), dict[Cell, str]()
     for cell, rows in grouped(curves, [*by, factor]).items():
-        refuse_several(rows, len(rows[["iteration", "trial"]].drop_duplicates()), cell)
-        losses = rows.pivot(index="iteration", columns="trial", values="val_loss")
-        if highest is not None and not losses.iloc[-1].mean() < highest:
+        status[cell] = "missing"
+        losses = _along_training(rows, ["trial"], "val_loss", cell)
+        if highest is not None and not losses.iloc[:, -1].mean() < highest:
             status[cell] = "excluded"
         elif cell in along:
-            known = along[cell][along[cell][["first", "second"]].isin(labels).all(axis=1)]
-            refuse_several(known, len(known[["iteration", "first", "second"]].drop_duplicates()), cell)
-            wide = known.pivot(index="iteration", columns=["first", "second"], values=metric)
-            losses, wide = losses.align(wide, join="inner", axis=0)
+            losses, apart = losses.align(_along_training(along[cell], SIDES, metric, cell), join="inner", axis=1)
             if losses.empty:
                 raise BadInput(f"{' '.join(map(str, cell))}: the curves and the pairs share no evaluation")
-            if losses.isna().any(axis=None):
-                status[cell] = "diverged"
-            i, j = (labels.get_indexer(wide.columns.get_level_values(side)) for side in ("first", "second"))
-            matrix = np.full((len(wide), len(labels), len(labels)), math.nan)
-            matrix[:, i, j] = matrix[:, j, i] = wide.to_numpy()
-            arms[cell] = Curves(losses.reindex(columns=labels).to_numpy(), matrix, labels.to_numpy())
+            status[cell] = "diverged" if losses.isna().any(axis=None) else "ok"
+            of_runs = {run: own for (run,), own in zip(losses.index, losses.to_numpy(), strict=True)}
+            arms[cell] = Curves(of_runs, Arm(apart.to_numpy(), [*map(frozenset, apart.index)]))
     return arms, status
+
+
+def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cell) -> pd.DataFrame:
+    """A row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first."""
+    if np.isinf(rows[metric]).any():
+        raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {metric}")
+    runs = [tuple(sorted(map(run_of, each))) for each in rows[names].itertuples(index=False)]
+    found = pd.DataFrame({"runs": runs, "iteration": rows["iteration"].array, "value": rows[metric].array})
+    refuse_several(rows, len(found[["runs", "iteration"]].drop_duplicates()), cell)
+    return found.pivot(index="runs", columns="iteration", values="value")
 
 
 @dataclass(frozen=True)
 class Curves:
-    """One arm's training: E evaluations in their order, M runs in an order that arms share; NaN: no such run."""
+    """One arm's training, at E evaluations in their order."""
 
-    losses: Array
-    """(E, M) validation loss, nats; lower is better."""
-    pairs: Array
-    """(E, M, M) symmetric: the metric between two runs; lower is more reproducible; the diagonal is not read."""
-    labels: NDArray[Any]
-    """(M,) of the runs."""
+    losses: Mapping[str, Array]
+    """Run -> (E,) validation loss, nats; lower is better; NaN: it has none there."""
+    pairs: Arm
+    """(pairs, E) the metric between two runs; lower is more reproducible."""
 
-    def means(self, runs: Indices) -> tuple[Array, Array]:
-        """(E,) mean loss over these runs, and (E,) mean metric over their pairs."""
-        i, j = np.triu_indices(len(runs), 1)
-        return self.losses[:, runs].mean(axis=1), self.pairs[:, runs[i], runs[j]].mean(axis=1)
+    def loss(self, runs: Set[str]) -> Array:
+        """(E,) mean over these runs."""
+        return np.mean([losses for run, losses in self.losses.items() if run in runs], axis=0)
 
-    def between_equals(self, runs: Indices, level: float) -> float:
+    def between_equals(self, runs: Set[str], level: float) -> float:
         """The metric at a mean loss, of pairs of these runs whose own losses are equal: of a line through the pairs,
         metric against distance of the losses, its value at distance 0."""
-        (i, j), losses = np.triu_indices(len(runs), 1), self.losses[:, runs]
-        both = np.abs(losses[:, i] - losses[:, j]), self.pairs[:, runs[i], runs[j]]
-        x, y = (interpolated(losses.mean(axis=1), values, level) for values in both)
+        pairs = self.pairs.among(runs)
+        distances = np.array([np.abs(self.losses[a] - self.losses[b]) for a, b in pairs.members])
+        x, y = (interpolated(self.loss(runs), values.T, level) for values in (distances, pairs.values))
         return float(y.mean() - np.cov(x, y)[0, 1] / x.var(ddof=1) * x.mean())
 
 
-def shared_runs(arms: Iterable[Curves]) -> Indices:
+def shared_runs(arms: Iterable[Curves]) -> list[str]:
     """The runs that every one of at least one arm has at every evaluation."""
-    return np.flatnonzero(~np.isnan(np.vstack([arm.losses for arm in arms])).any(axis=0))
+    complete = [{run for run, losses in arm.losses.items() if not np.isnan(losses).any()} for arm in arms]
+    return sorted(set.intersection(*complete))
 
 
 def at_level(
-    arms: Sequence[Curves], runs: Indices, share: float = 0.0, equal_seeds: bool = False
+    arms: Sequence[Curves], runs: Sequence[str], share: float = 0.0, equal_seeds: bool = False
 ) -> tuple[Array, Array]:
     """((1 + M, A) metric of each arm at the level, of these M runs and then without each of them; (1 + M,) the level);
     NaN for an arm that begins below it, or fewer than two runs. ``share``, ``equal_seeds``: as of
     ``at_equal_loss``."""
     values, levels = np.full((1 + len(runs), len(arms)), math.nan), np.full(1 + len(runs), math.nan)
-    for row, kept in enumerate([runs, *(np.delete(runs, i) for i in range(len(runs)))]):
+    for row, kept in enumerate(omissions(runs)):
         if len(kept) > 1:
-            means = [arm.means(kept) for arm in arms]
-            last = max(losses[-1] for losses, _ in means)
-            level = last + share * (min(losses[0] for losses, _ in means) - last) if share else last
-            levels[row] = level
-            values[row] = (
-                [arm.between_equals(kept, level) for arm in arms]
-                if equal_seeds
-                else [interpolated(losses, metric, level) for losses, metric in means]
-            )
+            losses = [arm.loss(kept) for arm in arms]
+            last = max(own[-1] for own in losses)
+            levels[row] = level = last + share * (min(own[0] for own in losses) - last) if share else last
+            values[row] = [
+                arm.between_equals(kept, level) if equal_seeds else interpolated(own, arm.pairs.over(kept), level)
+                for arm, own in zip(arms, losses, strict=True)
+            ]
     return values, levels
 
 

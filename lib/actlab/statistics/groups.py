@@ -15,35 +15,11 @@ Columns = str | Sequence[str]
 Cell = tuple[Any, ...]
 
 
-NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
-"""Columns that tell no two arms apart, or only sum up those that do."""
 RESULTS = {
     *("n", "estimate", "low", "high", "se", "df", "p", "reference", "difference", "status", "outcome", "left_out"),
     *("value", "loss", "p_holm", "p_equivalent", "p_equivalent_holm", "end", "equal_loss", "extrapolated"),
 }
 """Columns of what is computed: no group or factor has such a name, or the one would hide the other."""
-
-
-def run_of(run: object) -> str:
-    """A run's name: ``42`` is one run, whether a column holds it as text or as a number.
-
-    Raises:
-        BadInput: something that names no single run: an empty cell, a list.
-    """
-    if isinstance(run, str):
-        return run
-    if isinstance(run, Iterable) or pd.isna(run):
-        raise BadInput(f"expected the name of a run, got {brief(run)}")
-    return str(int(run)) if isinstance(run, float | np.floating) and run.is_integer() else str(run)
-
-
-def runs_of(network: object) -> frozenset[str]:
-    """The runs in a network of a pair: a single one, or the members of an ensemble."""
-    network = network.tolist() if isinstance(network, np.ndarray) else network
-    members = [*network] if isinstance(network, tuple | list) else [network]
-    if not members:
-        raise BadInput("expected the names of runs, got an ensemble of none")
-    return frozenset(map(run_of, members))
 
 
 def cell_from(values: Iterable[Any]) -> Cell:
@@ -101,33 +77,6 @@ def group_of(by: Columns, *factor: str) -> list[str]:
     if taken := [name for name in names if name in RESULTS]:
         raise BadInput(f"{taken[0]} is a column of the result too: rename it in the table")
     return names
-
-
-def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
-    """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
-    if expected < len(rows):
-        measured = {c for c in rows if pd.api.types.is_float_dtype(rows[c])} - {"learning_rate", "rate_factor"}
-        settings = [c for c in rows if c not in (*NO_SETTING, *measured)]
-        several = [c for c in settings if rows[c].nunique() > 1]
-        raise BadInput(
-            f"expected one row a run or pair in each group, got several of {name_of(cell)}: add a column to by, or "
-            f"choose rows; columns that differ: {', '.join(several) or 'none'}"
-        )
-
-
-def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
-    """(the independent runs that each row rests on: its seed, or the runs in both of its networks; what names the
-    rows)."""
-    if "seed" in rows and rows["seed"].notna().all():
-        seeds = [frozenset([run_of(seed)]) for seed in rows["seed"]]
-        return seeds, {*seeds}
-    if "members" in rows:
-        every = [runs_of(names) for names in rows["members"]]
-        return every, {*every}
-    for side in ("first", "second"):
-        check_name("column", side, rows.columns)
-    pairs = [(runs_of(first), runs_of(second)) for first, second in zip(rows["first"], rows["second"], strict=True)]
-    return [first | second for first, second in pairs], {*map(frozenset, pairs)}
 
 
 def name_of(cell: Cell) -> str:

@@ -1,0 +1,139 @@
+"""An arm: the values of one level in one group, and the independent runs that each rests on; runs are named as text,
+whatever names them in a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from actlab.errors import BadInput, brief, check_name
+from actlab.statistics.estimate import Array, few_differ, log_limits, summary
+from actlab.statistics.groups import Cell, grouped, name_of, tidy
+
+NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
+"""Columns that tell no two arms apart, or only sum up those that do."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The rows of one level in one group: their values, and the runs that each rests on."""
+
+    values: Array
+    """(rows,), or (rows, E) along training."""
+    members: Sequence[frozenset[str]]
+    complete: bool = True
+    """Whether no value was missing."""
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """All that its rows rest on."""
+        return sorted(frozenset[str]().union(*self.members))
+
+    def among(self, runs: Set[str]) -> Arm:
+        """Its rows all of whose runs are among these."""
+        inside = [members <= runs for members in self.members]
+        return Arm(self.values[np.array(inside, dtype=bool)], [*compress(self.members, inside)])
+
+    def over(self, runs: Set[str], origin: float = 0.0) -> Any:
+        """The mean above an origin over these rows; NaN where there is none."""
+        rows = self.among(runs).values
+        return (rows - origin).mean(axis=0) if len(rows) else np.full(rows.shape[1:], math.nan)
+
+    def without_one(self, runs: Iterable[str], origin: float = 0.0) -> Array:
+        """(1 + n, ...) the mean over the rows of these n runs, then without each of them."""
+        return np.array([self.over(kept, origin) for kept in omissions(runs)])
+
+
+def omissions(runs: Iterable[str]) -> list[Set[str]]:
+    """All runs, then without each of them."""
+    every = dict.fromkeys(runs).keys()
+    return [every, *(every - {run} for run in every)]
+
+
+def interval_of(arm: Arm, logarithmic: bool) -> tuple[float, float, float, int, bool]:
+    """(the mean, its limits, n, whether too few runs differ for any limits); those of what cannot be negative are
+    ``logarithmic``."""
+    n, value, low, high, *_ = summary(arm.without_one(arm.runs))
+    few = logarithmic and few_differ(arm.values)
+    if few:
+        low = high = math.nan
+    elif logarithmic:
+        low, high = log_limits(value, low, high)
+    return value, low, high, n, few
+
+
+def arms_in(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
+    """(*group, level) -> its rows."""
+    table = tidy(table, columns, (metric,))
+    if not columns:
+        raise BadInput("by: expected the name of at least one column")
+    return {cell: arm_of(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
+
+
+def arm_of(rows: pd.DataFrame, metric: str, cell: Cell) -> Arm:
+    """An arm of tidy rows; ``BadInput`` where they are of several arms, or infinite."""
+    values = rows[metric].to_numpy()
+    members, keys = members_of(rows)
+    refuse_several(rows, len(keys), cell)
+    if np.isinf(values).any():
+        where = f"{metric} of {name_of(cell)}"
+        raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {where}")
+    there = ~np.isnan(values)
+    kept = [runs for runs, known in zip(members, there, strict=True) if known]
+    return Arm(values[there], kept, bool(there.all()))
+
+
+def run_of(run: object) -> str:
+    """A run's name: ``42`` is one run, whether a column holds it as text or as a number.
+
+    Raises:
+        BadInput: something that names no single run: an empty cell, a list.
+    """
+    if isinstance(run, str):
+        return run
+    if isinstance(run, Iterable) or pd.isna(run):
+        raise BadInput(f"expected the name of a run, got {brief(run)}")
+    return str(int(run)) if isinstance(run, float | np.floating) and run.is_integer() else str(run)
+
+
+def runs_of(network: object) -> frozenset[str]:
+    """The runs in a network of a pair: a single one, or the members of an ensemble."""
+    network = network.tolist() if isinstance(network, np.ndarray) else network
+    members = [*network] if isinstance(network, tuple | list) else [network]
+    if not members:
+        raise BadInput("expected the names of runs, got an ensemble of none")
+    return frozenset(map(run_of, members))
+
+
+def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
+    """(the independent runs that each row rests on: its seed, or the runs in both of its networks; what names the
+    rows)."""
+    if "seed" in rows and rows["seed"].notna().all():
+        seeds = [frozenset([run_of(seed)]) for seed in rows["seed"]]
+        return seeds, {*seeds}
+    if "members" in rows:
+        every = [runs_of(names) for names in rows["members"]]
+        return every, {*every}
+    for side in ("first", "second"):
+        check_name("column", side, rows.columns)
+    pairs = [(runs_of(first), runs_of(second)) for first, second in zip(rows["first"], rows["second"], strict=True)]
+    return [first | second for first, second in pairs], {*map(frozenset, pairs)}
+
+
+def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
+    """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
+    if expected < len(rows):
+        measured = {c for c in rows if pd.api.types.is_float_dtype(rows[c])} - {"learning_rate", "rate_factor"}
+        settings = [c for c in rows if c not in (*NO_SETTING, *measured)]
+        several = [c for c in settings if rows[c].nunique() > 1]
+        raise BadInput(
+            f"expected one row a run or pair in each group, got several of {name_of(cell)}: add a column to by, or "
+            f"choose rows; columns that differ: {', '.join(several) or 'none'}"
+        )
