@@ -41,3 +41,14 @@ def test_no_interval_where_nothing_changed_or_a_run_is_missing(bit, value):
     found = actlab.share(*tables(bit), "tv", "arm").iloc[0]
     assert found[["value", "estimate"]].tolist() == pytest.approx([value, value / (0.7 / 3)])
     assert found[["low", "high"]].isna().all()
+
+
+def test_a_group_without_a_name_is_a_group_and_of_nothing_there_is_none():
+    named, nameless = (
+        actlab.share(*(t.assign(arm=name) for t in tables(BIT)), "tv", "arm") for name in ("a", math.nan)
+    )
+    assert nameless["arm"].isna().tolist() == [True]
+    pd.testing.assert_frame_equal(nameless.drop(columns="arm"), named.drop(columns="arm"))
+    part, whole = tables(BIT)
+    assert actlab.share(part[:0], whole, "tv", "arm")["estimate"].isna().tolist() == [True]
+    assert actlab.share(part[:0], whole[:0], "tv", "arm").empty

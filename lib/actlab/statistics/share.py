@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from actlab.statistics.contrasts import jackknife, without_each
-from actlab.statistics.groups import Columns, group_of
+from actlab.statistics.groups import Columns, group_of, grouped
 
 
 def share(part: pd.DataFrame, whole: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
@@ -29,11 +32,18 @@ def share(part: pd.DataFrame, whole: pd.DataFrame, metric: str, by: Columns = ("
         95% interval ``low``, ``high``; these are NaN where a mean is 0, or a table lacks a run.
     """
     by = group_of(by)
-    value, reference = (
-        without_each(table, metric, by).set_index([*by, "left_out"])["value"] for table in (part, whole)
-    )
-    ratio = value / reference
-    found = np.log(ratio.where(ratio > 0)).groupby(by, sort=False).apply(jackknife).unstack()
-    found[["low", "high"]] = np.exp(found[["low", "high"]])
-    of_all = pd.DataFrame({"value": value, "reference": reference, "estimate": ratio}).xs("", level="left_out")
-    return found[["n"]].astype(int).join(of_all).join(found[["low", "high"]]).reset_index()
+    parts, wholes = (grouped(without_each(table, metric, by), by) for table in (part, whole))
+    rows = []
+    for cell in dict.fromkeys([*parts, *wholes]):
+        value, reference = (_by_left_out(groups.get(cell)) for groups in (parts, wholes))
+        ratio = value / reference
+        ratio = ratio[["", *ratio.index.drop("")]]
+        found = jackknife(np.log(ratio.where(ratio > 0)))
+        limits = np.exp(found[["low", "high"]])
+        rows.append([*cell, int(found["n"]), value[""], reference[""], ratio[""], *limits])
+    return pd.DataFrame(rows, columns=[*by, "n", "value", "reference", "estimate", "low", "high"])
+
+
+def _by_left_out(rows: pd.DataFrame | None) -> pd.Series[Any]:
+    """The means of a group by the run that is left out; of none there is none."""
+    return pd.Series({"": math.nan}) if rows is None else rows.set_index("left_out")["value"]
