@@ -171,6 +171,9 @@ def test_a_pair_is_one_whichever_run_comes_first():
     turned = ALONG.rename(columns={"first": "second", "second": "first"})
     half = pd.concat([ALONG[::2], turned[1::2]]).astype({"first": "category", "second": "category"})
     pd.testing.assert_frame_equal(actlab.equal_loss(CURVES, half), actlab.equal_loss(CURVES, ALONG))
+    itself = ALONG.assign(second=ALONG["first"]).drop_duplicates(["activation", "first", "iteration"])
+    with_itself = pd.concat([ALONG, itself.assign(total_variation=0.0)])
+    pd.testing.assert_frame_equal(actlab.equal_loss(CURVES, with_itself), actlab.equal_loss(CURVES, ALONG))
     with pytest.raises(ActlabError, match="expected one row a run or pair"):
         actlab.equal_loss(CURVES, pd.concat([ALONG, turned]))
 

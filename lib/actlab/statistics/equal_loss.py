@@ -183,13 +183,15 @@ def arms_of(
 
 
 def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cell) -> pd.DataFrame:
-    """A row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first."""
+    """A row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first,
+    and a run with itself is none."""
     if np.isinf(rows[metric]).any():
         raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {metric}")
     runs = [tuple(sorted(map(run_of, each))) for each in rows[names].itertuples(index=False)]
     found = pd.DataFrame({"runs": runs, "iteration": rows["iteration"].array, "value": rows[metric].array})
     refuse_several(rows, len(found[["runs", "iteration"]].drop_duplicates()), cell)
-    return found.pivot(index="runs", columns="iteration", values="value")
+    wide = found.pivot(index="runs", columns="iteration", values="value")
+    return wide[[len({*each}) == len(each) for each in wide.index]]
 
 
 @dataclass(frozen=True)
