@@ -96,6 +96,7 @@ WRONG = {
     "a group called loss": lambda: actlab.at_equal_loss(*(t.assign(loss="a") for t in (CURVES, ALONG)), by="loss"),
     "a kind that is a table": lambda: actlab.load("answer", RUNS),
     "a record that is none": lambda: actlab.load_model(None),
+    "a record of a kind that is a list": lambda: actlab.load_model({"kind": []}),
     "a record without anything": lambda: actlab.load_model({"kind": "trials"}),
     "plug-ins that are none": lambda: actlab.load_plugins(3),
     "plug-ins of nothing": lambda: actlab.load_plugins([None]),
