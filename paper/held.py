@@ -432,7 +432,7 @@ judged = ledger.judge()
 outcomes = judged[judged["kind"] == "outcome"]
 count = ledger.statements(outcomes)["verdict"].value_counts()
 verdicts = pd.DataFrame({"rows": outcomes["verdict"].value_counts(), "statements": count})
-verdicts = ledger.table(judged)[["meaning"]].join(verdicts, how="inner")
+verdicts = ledger.table(judged).droplevel("group")[["meaning"]].join(verdicts, how="inner")
 decided = count[["replicated", "contradicted", "artefact", "self-contradiction", "its files say otherwise"]]
 holds(
     (count.sum(), decided.sum(), count["artefact"], count["replicated"], count["excluded, cause open"])
