@@ -149,7 +149,7 @@ def test_check_plugin_tells_right_from_wrong(mine):
     done = CliRunner().invoke(app, ["check-plugin", "my_parts.py"])
     assert (done.exit_code, "BROKEN" in done.output) == (0, False), done.output
     held = {each.contract for each in check("my_parts.py")}
-    assert held == {"reach", "causality", "batch", "gradient", "count", "identity", "metric"}
+    assert held == {"reach", "causality", "batch", "state", "gradient", "count", "identity", "metric"}
     (mine.parent / "bad.py").write_text(BAD)
     assert CliRunner().invoke(app, ["check-plugin", "bad.py"]).exit_code == 1
     broken = {f"{each.part}: {each.contract}" for each in check("bad.py") if not each.holds}
@@ -163,6 +163,7 @@ def test_check_plugin_tells_right_from_wrong(mine):
         "activation noisy: causality",
         "activation noisy: gradient",
         "activation noisy: identity",
+        "activation noisy: state",
         "activation wrong: gradient",
         "activation flat: gradient",
         "dataset moody: text",
@@ -187,12 +188,15 @@ class Seer(LanguageModel):
 
 
 def test_a_model_that_sees_the_future_is_not_trained(toy, mine, monkeypatch):
-    """`run` says so before any training; mended, the model trains."""
+    """`run` says so before any training, and of one that keeps more than its weights; mended, the model trains."""
     study = {"study": "seer", "plugins": ["my_parts.py"], "model": ["seer"], "activation": ["relu"], "trials": 2}
     mine.write_text(SEER.format(tokens="tokens.roll(-1, 1)"))
     with monkeypatch.context() as patch:
         patch.setattr("actlab.study.run._trained", Mock(side_effect=AssertionError("trained")))
         with pytest.raises(BadInput, match="seer with relu: position 0 or before sees position 1 or later: it would"):
+            run(toy.replace(**study))
+        mine.write_text(SEER.format(tokens="self.register_buffer('kept', tokens) or tokens"))
+        with pytest.raises(BadInput, match=r"seer with relu: a new one does not take its weights: .*kept"):
             run(toy.replace(**study))
     mine.write_text(SEER.format(tokens="tokens"))
     assert [trial["status"] for trial in run(toy.replace(**study)).present[0]["trials"]] == ["done"] * 2

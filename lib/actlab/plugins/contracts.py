@@ -1,4 +1,4 @@
-"""Contracts of a user's own parts, `actlab check-plugin`: reach, causality, gradient, count and identity, as the
+"""Contracts of a user's own parts, `actlab check-plugin`: reach, causality, state, gradient, count, identity, as the
 built-in parts are tested.
 
 Models are tiny, with matrices 20 times as large as at the start of training, so that no function looks linear.
@@ -127,17 +127,32 @@ def batch(model: str, name: str) -> str:
     return "" if same else f"{model} with {name}: a sequence sees the others of its batch"
 
 
+@torch.no_grad()
+def state(model: str, name: str) -> str:
+    """its weights are all that it keeps: a new one with them gives the same logits"""
+    given, net, other = tokens(), build(model, ACTIVATIONS[name]), build(model, ACTIVATIONS[name])
+    net.train()(given)
+    try:
+        other.load_state_dict(net.state_dict())
+    except RuntimeError as error:
+        return f"{model} with {name}: a new one does not take its weights: {' '.join(str(error).split())}"
+    same = torch.equal(net.eval()(given), other.eval()(given))
+    return "" if same else f"{model} with {name}: a new one with its weights gives other logits"
+
+
 def check_causal(cells: Iterable[tuple[str, str]]) -> None:
     """``BadInput`` where one of these models with its activation, of which one is a user's own, sees what it has to
-    predict. What does not work at the size of the contract may do so at another, and passes."""
+    predict, or keeps more than its weights. What does not work at the size of the contract may do so at another, and
+    passes."""
     for model, name in sorted(set(cells)):
         if ("model", model) not in PARTS and ("activation", name) not in PARTS:
             continue
-        fault = ""
-        with suppress(BadInput), guarded("it"):
-            fault = causality(model, name)
-        if fault:
-            raise BadInput(f"{fault}: it would be given what it has to predict; `actlab check-plugin` tries every part")
+        for test, why in ((causality, "be given what it has to predict"), (state, "predict otherwise than it trained")):
+            fault = ""
+            with suppress(BadInput), guarded("it"):
+                fault = test(model, name)
+            if fault:
+                raise BadInput(f"{fault}: it would {why}; `actlab check-plugin` tries every part")
 
 
 def slopes(name: str) -> str:
@@ -256,6 +271,7 @@ OF_CELLS = {
     "reach": reach,
     "causality": causality,
     "batch": batch,
+    "state": state,
     "gradient": gradients,
     "count": counts,
     "identity": identity,
