@@ -70,10 +70,13 @@ def predictions() -> Figure:
             outcomes = [name for name in OUTCOMES for _ in range(counts.loc[about, name])]
             colours = [OUTCOMES[name] for name in outcomes]
             axes.scatter(range(1, len(outcomes) + 1), [row] * len(outcomes), s=110, marker="s", color=colours)
+            counted = ", ".join(str(counts.loc[about, name]) for name in OUTCOMES)
+            axes.text(len(outcomes) + 0.8, row, counted, va="center")
         for name, colour in OUTCOMES.items():
             axes.scatter([], [], s=85, marker="s", color=colour, label=f"{counts[name].sum()} {name}")
         axes.set_yticks(range(len(counts)), predicted()["about"].unique())
         axes.set_ylim(len(counts) - 0.4, -0.6)
+        axes.set_xlim(right=counts.sum(axis=1).max() + 6)
         axes.set_xlabel("predictions")
         axes.grid(visible=False)
         axes.legend(loc="upper right", fontsize=10)

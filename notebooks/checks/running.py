@@ -13,6 +13,8 @@ def check_replays(replays: pd.DataFrame) -> None:
     """The recorded bits, where the kind of processor is the recorded one."""
     elsewhere = replays["repeated with"] == "another kind of processor"
     agrees([int((~elsewhere).sum()), int(replays.loc[~elsewhere, "equal"].sum())], [21, 21], "on the recorded kind")
+    same = replays.loc[~elsewhere, "repeated with"] == "same processor, same code"
+    agrees(int(same.sum()), 2, "of them with the same code")
     agrees([int(elsewhere.sum()), int(replays.loc[elsewhere, "equal"].sum())], [72, 0], "on another kind")
 
 
