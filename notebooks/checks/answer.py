@@ -27,6 +27,7 @@ def check_results(results: pd.DataFrame, at_loss: pd.DataFrame, at_end: pd.DataF
 def check_means(means: pd.DataFrame, averages: pd.DataFrame, read: dict[str, pd.DataFrame]) -> None:
     """Over the architectures."""
     took = means.loc[("end", "relu, averaged weights"), "estimate"]
+    agrees(-100 * took, 6.4, "averaging takes off, points", digits=1)
     last = read["end"].loc[""]["relu"].mean()
     agrees([100 * last, 100 * (last + took)], [20, 13], "averaging takes 20% to 13%", digits=0)
     agrees(100 * means.loc[("equal loss", "gelu"), "estimate"], 1.3, "GELU on average, points", digits=1)
