@@ -148,7 +148,8 @@ class TwinStudy(CharacterStudy):
     @model_validator(mode="after")
     def _trains_as_twins_do(self) -> Self:
         gated = [name for name in self.levels("activation") if name in ACTIVATIONS and ACTIVATIONS[name].gated]
-        if gated and (copying := [name for name in self.levels("followers") if name not in ("own", "rescaled")]):
+        copying = [name for name in self.levels("followers") if name not in ("own", "rescaled")]
+        if gated and copying and self.tuning is None:  # a tuning is read for its rates alone
             raise BadInput(
                 f"activation={gated[0]}: {copying[0]} copies slopes, and a product of two inputs has no single one: "
                 "choose the followers own or rescaled"
