@@ -176,7 +176,7 @@ def test_menus_change_picture_words_and_address(visit):
     assert picture(page) != before
     assert said(page) != words
     assert address(page).endswith("#study=repro-lite&view=values&metric=churn")
-    page.get_by_role("combobox", name="minus").select_option("none")
+    page.get_by_role("combobox", name="compared with").select_option("none")
     assert page.locator(".main .arm").count() == 3
     page.get_by_role("checkbox", name="swiglu").uncheck()
     assert page.locator(".main .arm").count() == 2
@@ -223,7 +223,7 @@ def test_each_preset_opens_a_picture_that_back_leaves(visit):
     """The largest difference is that of the shown study and metric."""
     page = opened(visit)
     before, values = picture(page), numbers(page).value.abs()
-    opens = {"One bit under extreme activations": "ulp", "Round the corner": "bend", "The largest difference": "two"}
+    opens = {"One bit under extreme activations": "ulp", "Round ReLU's corner": "bend", "The largest difference": "two"}
     for name, view in opens.items():
         page.get_by_role("button", name=name).click()
         assert chosen(page, "picture") == view
