@@ -30,13 +30,16 @@ def params(tmp_path, toy):
     return path
 
 
-def test_run_report_replay(params, tmp_path, capsys):
+def test_run_report_replay(params, tmp_path, capsys, monkeypatch):
     """A study is trained, reported and replayed bit for bit by three commands; other weights than recorded exit
     with 1."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
     assert "\nnanotransformer-gelu: loss " in capsys.readouterr().out
     assert run("report", "tiny-quick", "--no-plots", "--out", tmp_path / "out") == 0
     assert "nanotransformer" in (tmp_path / "out" / "summary.txt").read_text()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run("report", "tiny-quick", "--no-plots", "--out=~/home") == 0
+    assert (tmp_path / "home" / "summary.txt").exists()
     (record,) = (paths.results() / "tiny-quick").glob("nano*.json")
     capsys.readouterr()
     assert run("replay", "tiny-quick/nanotransformer-gelu", "--trial", 43) == 0

@@ -64,6 +64,14 @@ def test_filters_and_no_plots(study, tmp_path):
     assert "charlm relu" not in text
 
 
+def test_a_format_that_is_named_twice_is_written_once(monkeypatch, study, tmp_path):
+    made = []
+    monkeypatch.setattr(report.drawings, "of", lambda _: iter([("one", None)]))
+    monkeypatch.setattr(report, "image", lambda _, ending: made.append(ending) or b"picture")
+    list(report.write(report.load(study), tmp_path / "out", ["png", "png"]))
+    assert made == ["png"]
+
+
 def test_only_files_of_a_report_are_replaced_or_deleted(study, tmp_path):
     """A file of the user's stays, as a table that an earlier report left and the user changed does; what a report
     wrote is replaced, and goes where the next one does not write it."""

@@ -176,18 +176,26 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _Loader.plain_number)
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """The values of a user's YAML. Aliases are refused: a few bytes of them name gigabytes, or themselves.
+    """The values of a user's YAML. Tags are refused, and aliases: a few bytes of them name gigabytes, or
+    themselves.
 
     Raises:
-        BadInput: no YAML, an alias, a key that comes twice, or lists in lists without end.
+        BadInput: no YAML, an alias, a tag, a key that comes twice, or lists in lists without end.
     """
     try:
         depth = 0
         event: Any
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if isinstance(event, yaml.AliasEvent) or depth > LIMITS["depth"]:
-                why = "lists are nested too deeply" if depth > LIMITS["depth"] else f"*{event.anchor:.40} is an alias"
+            if depth > LIMITS["depth"]:
+                why = "lists are nested too deeply"
+            elif isinstance(event, yaml.AliasEvent):
+                why = f"*{event.anchor:.40} is an alias"
+            elif tag := getattr(event, "tag", None):
+                why = f"{tag:.60} is a tag"
+            else:
+                why = ""
+            if why:
                 raise yaml.MarkedYAMLError(problem=f"{why}: write the values out", problem_mark=event.start_mark)
         return yaml.load(text, Loader=_Loader)  # noqa: S506  # it makes no objects
     except NOT_YAML as error:

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import actlab
 from actlab import metrics
@@ -79,6 +80,9 @@ WRONG = {
     "a column twice": lambda: actlab.contrasts(pd.concat([RUNS, RUNS[["val_loss"]]], axis=1), "val_loss"),
     "a pair without a name": lambda: actlab.means(ALONG[:3].assign(first=NONE), "total_variation"),
     "a pair of lists": lambda: actlab.equal_loss(CURVES, ALONG.assign(first=[["1"]] * len(ALONG))),
+    "a run with itself among pairs": lambda: actlab.means(ALONG[:9:3].assign(first=["1", "3", "2"]), "total_variation"),
+    "an ensemble as text": lambda: actlab.means(ALONG[:1].assign(first="('4', '5')"), "total_variation"),
+    "values with their gradient": lambda: actlab.jackknife(torch.ones(3, requires_grad=True)),
     "a pair of nothing": lambda: actlab.means(ALONG[:1].assign(first=[[]]), "total_variation"),
     "a run without a name": lambda: actlab.equal_loss(CURVES.assign(trial=None), ALONG),
     "ensembles of nothing": lambda: actlab.means(RUNS[:1].drop(columns="seed").assign(members=None), "val_loss"),

@@ -53,6 +53,6 @@ def data_tokenize(
     from actlab.data.text import short_name
     from actlab.data.tokenize import tokenize_dataset
 
-    folder = out or paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
+    folder = paths.located(str(out)) if out else paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
     size = tokenize_dataset(name, vocab_size, folder, out is not None)["vocab_size"]
     console.print(f"{paths.shown(folder)}: {size:,} tokens in the vocabulary")

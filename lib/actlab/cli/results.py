@@ -66,7 +66,8 @@ def report(
     loaded = reports.load(study, listed(model), [ours(name) for name in listed(activation)], reference)
     rates = reports.rates.table(study, loaded.records)
     written = []
-    for path in reports.write(loaded, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
+    place = paths.located(str(out)) if out else Path("out") / study
+    for path in reports.write(loaded, place, (listed(formats) or ["png"]) if plots else ()):
         written.append(str(path))
         if not as_json:
             console.print(str(path))

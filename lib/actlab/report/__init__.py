@@ -29,7 +29,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
     """
     for name in formats:
         check_name("format", name, FORMATS)
-    return folder.write(out, _files(report, formats))
+    return folder.write(out, _files(report, list(dict.fromkeys(formats))))
 
 
 def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:

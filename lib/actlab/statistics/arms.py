@@ -94,9 +94,11 @@ def run_of(run: object) -> str:
     """A run's name: ``42`` is one run, whether a column holds it as text or as a number.
 
     Raises:
-        BadInput: something that names no single run: an empty cell, a list.
+        BadInput: something that names no single run: an empty cell, a list, a tuple that was written as text.
     """
     if isinstance(run, str):
+        if run.startswith("(") and run.endswith(")") and "," in run:  # a tuple that went through a CSV file
+            raise BadInput(f"expected the name of a run, got {brief(run)}, a text: make tuples of ensembles' members")
         return run
     if isinstance(run, Iterable) or pd.isna(run):
         raise BadInput(f"expected the name of a run, got {brief(run)}")
@@ -124,6 +126,8 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
     for side in ("first", "second"):
         check_name("column", side, rows.columns)
     pairs = [(runs_of(first), runs_of(second)) for first, second in zip(rows["first"], rows["second"], strict=True)]
+    if len({first == second for first, second in pairs}) > 1:
+        raise BadInput("expected pairs of different runs, got a run with itself among them: keep those that differ")
     return [first | second for first, second in pairs], {*map(frozenset, pairs)}
 
 

@@ -24,7 +24,7 @@ def column(values: object, what: str) -> Array:
         if found.ndim == 1 and found.size and found.dtype.kind in "biuf":
             row: Array = found.astype(np.float64).filled(math.nan)
             return row
-    except (TypeError, ValueError):  # lists of different lengths
+    except (TypeError, ValueError, RuntimeError):  # lists of different lengths, a tensor with its gradient
         pass
     raise BadInput(f"expected {what}: a row of numbers, at least one, got {brief(values)}")
 

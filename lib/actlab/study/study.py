@@ -152,7 +152,7 @@ def explained(study: type[BaseModel], item: Any, values: Mapping[str, Any]) -> s
         return str(UnknownName(f"setting of {loc[0]}", loc[1], _inside(study.model_fields[loc[0]].annotation)))
     if loc[1:2] == (0,) and not isinstance(given, list | tuple) and not str(given).startswith("["):
         loc = (loc[0], *loc[2:])  # one value, which was read as a list of one
-    place = ".".join(map(str, loc))
+    place = ".".join(str(each) for each in loc if "(" not in str(each))  # of a choice of two, pydantic's own name
     message = item["msg"].removeprefix("Value error, ")
     return f"{place}={brief(item['input'])}: {message}" if place else message
 
