@@ -306,6 +306,22 @@ def test_tokenize_writes_shards(tmp_path, capsys):
     }
 
 
+def test_tokenize_replaces_no_tokens_of_another_text(tmp_path, monkeypatch, capsys):
+    """Two files of one name share the usual folder: the second is refused, the first again is what is there."""
+    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
+    for folder, text in (("a", tiny.CATS), ("b", tiny.FOX)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.txt").write_text(text)
+    tokenize = "data", "tokenize", "--vocab-size", 300
+    assert run(*tokenize, tmp_path / "a" / "mine.txt") == 0
+    shard = tmp_path / "data" / "mine.txt-bpe-300" / "train_000.bin"
+    before = shard.read_bytes()
+    assert run(*tokenize, tmp_path / "b" / "mine.txt") == 2
+    assert "the tokens of another text or size" in " ".join(capsys.readouterr().err.split())
+    assert run(*tokenize, tmp_path / "a" / "mine.txt") == 0
+    assert shard.read_bytes() == before
+
+
 def test_compare_writes_a_file_and_nothing_else(committed, tmp_path, capsys):
     """A link stays a link, to a file with the comparison, which the next one replaces; a folder or a pipe is refused,
     and so are a file of something else and a place among records, where it would count as one."""

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from actlab import paths
 from actlab.cli import app, run_log
 from actlab.cli.cache import PARTS, files
+from actlab.cli.options import console
 from actlab.cli.results import LISTS, _catalogue
 from actlab.study.cache import place_of
 from actlab.study.run import read_params
@@ -158,3 +159,10 @@ def test_the_cache_is_pruned_by_age(study, capsys):
     assert "2 of 2 records" in said(capsys, "run", study, "--workers", 1)[0]
     assert "0 trials to train" not in said(capsys, "run", study, "--workers", 1, "--trials", 3)[0]
     assert "did you mean 'logs'" in said(capsys, "cache", "prune", "--part", "log", code=2)[1]
+
+
+def test_colons_are_no_pictures(capsys):
+    """A path and what a network writes are shown as they are, also where Rich knows a picture of that name."""
+    assert ":x:y" in said(capsys, "run", "folder/a:x:y.yaml", code=2)[1]
+    console.print("seed 42: :key:")
+    assert capsys.readouterr().out == "seed 42: :key:\n"

@@ -109,6 +109,16 @@ def test_figures_of_a_large_study_show_its_first_groups(tmp_path):
     assert len(found.estimates.query("metric == 'val_loss'")) == 16
 
 
+def test_groups_whose_names_are_alike_have_figures_of_their_own():
+    """Signs that a file's name does not have, capitals, and a name that is longer than a file's."""
+    taken = set()
+    for group in ("my text.txt", "my_text.txt", "My text.txt", "my_text.txt-2", "\u00e9" * 300, "\u00e9" * 301):
+        name = drawings.file_name(group, taken)
+        assert name.lower() not in taken
+        assert len(name.encode()) < 130
+        taken.add(name.lower())
+
+
 @pytest.mark.parametrize("name", ["", "..", "empty", "no-such"])
 def test_a_study_without_records_is_one_sentence(study, name):
     (paths.results() / "empty").mkdir()

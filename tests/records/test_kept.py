@@ -51,6 +51,13 @@ def test_it_goes_with_the_records(large):
     for path in (paths.cache() / "tables").glob("*.json"):
         path.write_bytes(path.read_bytes()[:100])
     assert len(actlab.load("made-up")[0]) == 6
+    for path in (paths.cache() / "tables").glob("*.json"):
+        path.write_text(path.read_text().replace("2.1", "2.9"))  # a bit that flipped on the disk
+    assert 2.9 not in actlab.load("made-up")[0]["val_loss"].tolist()
+    for text in ("[]", "{}", "null"):
+        for path in (paths.cache() / "tables").glob("*.json"):
+            path.write_text(text)
+        assert len(actlab.load("made-up")[0]) == 6
     path = next(store.folder_of("made-up").glob("*.json"))
     path.write_text(path.read_text().replace("2.1", "2.2"))
     with pytest.raises(DamagedRecord):

@@ -38,6 +38,9 @@ def test_a_known_shift_is_found_at_the_end_and_at_equal_loss():
             found[["end", "equal_loss", "loss"]], [[-0.05 - 0.1 * change, -0.05, change]] * 6, atol=1e-12
         )
         assert set(found["extrapolated"]) == {extrapolated}
+        few = along[along["first"].isin(SEEDS[:3]) & along["second"].isin(SEEDS[:3])]
+        found = actlab.beside_training(curves, few, others, of_others)
+        assert found["left_out"].tolist() == ["", *SEEDS[:3]]  # of the runs that both have
 
 
 def test_where_a_training_came_down_to_a_loss():

@@ -164,3 +164,12 @@ def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said
     assert np.mean([e["low"] <= 0.02 <= e["high"] for e in other]) > 0.95 - limit
     assert np.mean([e["estimate"] for e in same]) == pytest.approx(0, abs=4 * 0.005 / math.sqrt(repeats))
     assert np.mean([e["p"] < 0.05 for e in other]) > 0.6
+
+
+def test_a_run_counts_where_it_has_a_loss_and_pairs():
+    """Curves of six runs beside pairs of three are three runs, with the interval of three."""
+    curves, pairs = made({"relu": 0.2, "gelu": 0.5}, seeds=6)
+    few = pairs[pairs["first"].isin(list("012")) & pairs["second"].isin(list("012"))]
+    own = curves[curves["trial"].isin(list("012"))]
+    pd.testing.assert_frame_equal(actlab.equal_loss(curves, few), actlab.equal_loss(own, few))
+    assert actlab.equal_loss(curves, few)["n"].tolist() == [3]

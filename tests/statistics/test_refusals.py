@@ -90,6 +90,8 @@ WRONG = {
     "a metric that is a table": lambda: actlab.contrasts(RUNS, pd.DataFrame()),
     "a reference that is an array": lambda: actlab.contrasts(RUNS, "val_loss", reference=RUNS["seed"]),
     "a correction that is missing": lambda: actlab.contrasts(RUNS, "val_loss", correction=pd.NA),
+    "unpaired, no table": lambda: actlab.contrasts(None, "val_loss", unpaired=True),
+    "a run whose name is empty": lambda: actlab.means(ALONG[:3].assign(first=""), "total_variation"),
     "unpaired by a table": lambda: actlab.contrasts(RUNS, "val_loss", unpaired=RUNS),
     "across a table": lambda: actlab.at_equal_loss(CURVES, ALONG, across=RUNS),
     "a margin of hundreds of digits": lambda: actlab.contrasts(RUNS, "val_loss", margin=10**400),

@@ -54,5 +54,6 @@ def data_tokenize(
     from actlab.data.tokenize import tokenize_dataset
 
     folder = paths.located(str(out)) if out else paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
-    size = tokenize_dataset(name, vocab_size, folder, out is not None)["vocab_size"]
+    alone = out is not None or (folder / "manifest.json").exists()  # it may be of another text of that name
+    size = tokenize_dataset(name, vocab_size, folder, alone)["vocab_size"]
     console.print(f"{paths.shown(folder)}: {size:,} tokens in the vocabulary")

@@ -23,8 +23,8 @@ class Screen(Console):
         return super().render_str(visible(text), **how)
 
 
-console = Screen(markup=False, highlight=False, soft_wrap=True)
-errors = Screen(stderr=True, highlight=False, soft_wrap=True)
+console = Screen(markup=False, emoji=False, highlight=False, soft_wrap=True)
+errors = Screen(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 CORES = os.cpu_count() or 1
 MANY = "; several by commas or repeated."
 Models = Annotated[list[str] | None, Option("--model", help=f"Only this model{MANY}")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from typer import Argument
 from actlab import paths
 from actlab.cli.options import console
 from actlab.errors import BadInput
-from actlab.files import write_text
+from actlab.files import write_bytes, write_text
 
 app = typer.Typer()
 TEMPLATE = Path(__file__).with_name("template")
@@ -38,8 +37,7 @@ def init(
         if place.exists():
             console.print(f"{paths.shown(place)}: left as it is")
             continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, place)
+        write_bytes(place, source.read_bytes())
     if not (root / ".gitignore").exists():
         write_text(root / ".gitignore", IGNORED)
     write_text(root / paths.MARK, SAID)

@@ -3,6 +3,7 @@ exactly the bytes of the records, and the code, that it was made of."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,15 +29,21 @@ def table(study: str, what: str, make: Callable[[], pd.DataFrame]) -> pd.DataFra
         return make()
     made_of = [f"pandas {pd.__version__}", *_code(), *contents(files, store.folder_of(study))]
     place = paths.cache() / "tables" / f"{study}-{what}.json"
-    with suppress(OSError, ValueError):  # it is not there, or damaged
-        kept = json.loads(place.read_text(encoding="utf-8"))
-        if kept["made_of"] == made_of:
+    with suppress(OSError, ValueError):  # it is not there, or no text
+        sha256, _, text = place.read_text(encoding="utf-8").partition("\n")
+        if sha256 == _sha256(text) and (kept := json.loads(text))["made_of"] == made_of:
             return pd.DataFrame({name: _column(*kept_of) for name, kept_of in kept["columns"].items()})
     made = make()
     columns = {name: (str(column.dtype), column.tolist()) for name, column in made.items()}
+    text = json.dumps({"made_of": made_of, "columns": columns})
     with suppress(DiskError):
-        write_text(place, json.dumps({"made_of": made_of, "columns": columns}))
+        write_text(place, f"{_sha256(text)}\n{text}")
     return made
+
+
+def _sha256(text: str) -> str:
+    """A bit that flips on a disk would be another number."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _column(dtype: str, values: list[Any]) -> pd.Series[Any]:

@@ -4,7 +4,8 @@ against reproducibility, noise floors, and four panels that sum up. Of a large s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import count
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -21,6 +22,8 @@ NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 """What a metric's figure is called, where not by its name: as the reference study called it."""
 GROUPS, ARMS = 6, 12
 """The most groups that figures show, and the most arms of each: what a page can show, drawn within seconds."""
+MOST_BYTES = 120
+"""Of a group in a file's name, which has 255 at most with what else stands in it."""
 
 
 def left_out(report: Report) -> str:
@@ -75,14 +78,24 @@ def training(report: Report) -> Iterator[tuple[str, Figure]]:
     """For each group its training and validation losses along training, a line an arm."""
     curves = load_curves(report.study, "all").merge(report.runs[["record", "trial", *ARM]]).replace(math.inf, math.nan)
     label = METRICS["val_loss"].of_kind(report.kind).label.removeprefix("validation ")
+    drawn = set[str]()
     for group, own in curves.groupby("group", sort=False):
         losses = {"training": "train_loss", "validation": "val_loss"}
         course = pd.concat(
             {what: means(own, name, ["arm", "iteration"]) for what, name in losses.items()}, names=["of"]
         )
-        name = "".join(sign if sign.isalnum() or sign in ".=-" else "_" for sign in str(group))
+        name = file_name(str(group), drawn)
+        drawn.add(name.lower())
         labels = ("iteration", label)
         yield f"training_{name}", plots.curves(course.reset_index("of"), "iteration", "estimate", labels, "of", "arm")
+
+
+def file_name(group: str, taken: Collection[str]) -> str:
+    """A group as part of a file's name, of at most ``MOST_BYTES``, with a number where another group's is the same."""
+    signs = "".join(sign if sign.isalnum() or sign in ".=-" else "_" for sign in group)
+    name = signs.encode()[:MOST_BYTES].decode(errors="ignore")
+    names = (f"{name}-{number}" for number in count(2))
+    return name if name.lower() not in taken else next(each for each in names if each.lower() not in taken)
 
 
 def overview(report: Report, metric: str) -> Figure:

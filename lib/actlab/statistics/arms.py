@@ -96,7 +96,7 @@ def run_of(run: object) -> str:
     Raises:
         BadInput: something that names no single run: an empty cell, a list, a tuple that was written as text.
     """
-    if isinstance(run, str):
+    if isinstance(run, str) and run:
         if run.startswith("(") and run.endswith(")") and "," in run:  # a tuple that went through a CSV file
             raise BadInput(f"expected the name of a run, got {brief(run)}, a text: make tuples of ensembles' members")
         return run

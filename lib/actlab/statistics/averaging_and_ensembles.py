@@ -52,8 +52,10 @@ def beside_training(
     for cell, own in grouped(pairs, by).items():
         if cell in training and cell in changes:
             others, changed = arm_of(own, metric, cell), arm_of(changes[cell], "change", cell)
-            for left_out, kept in zip(("", *others.runs), omissions(others.runs), strict=True):
-                x, y = training[cell].loss(kept), training[cell].pairs.over(kept)
+            alone = training[cell]
+            runs = [run for run in others.runs if run in alone.runs]
+            for left_out, kept in zip(("", *runs), omissions(runs), strict=True):
+                x, y = alone.loss(kept), alone.pairs.over(kept)
                 change = changed.over(kept)
                 alike, extrapolated = at_loss(x, y, x[-1] + change)
                 value = others.over(kept)

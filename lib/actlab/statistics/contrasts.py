@@ -87,7 +87,7 @@ def contrasts(
     """
     by = group_of(by, factor)[:-1]
     check_name("choice of unpaired", unpaired, (True, False))
-    if unpaired and "seed" not in table:
+    if unpaired and "seed" not in tidy(table, ()):
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
     arms, (reference,) = arms_in(table, metric, [*by, factor]), cell_from([reference])
     if arms:  # of nothing there are no differences

@@ -203,6 +203,11 @@ class Curves:
     pairs: Arm
     """(pairs, E) the metric between two runs; lower is more reproducible."""
 
+    @property
+    def runs(self) -> set[str]:
+        """That have a loss at every evaluation, and pairs."""
+        return {run for run in self.pairs.runs if run in self.losses and not np.isnan(self.losses[run]).any()}
+
     def loss(self, runs: Set[str]) -> Array:
         """(E,) mean over these runs."""
         return np.mean([losses for run, losses in self.losses.items() if run in runs], axis=0)
@@ -217,9 +222,8 @@ class Curves:
 
 
 def shared_runs(arms: Iterable[Curves]) -> list[str]:
-    """The runs that every one of at least one arm has at every evaluation."""
-    complete = [{run for run, losses in arm.losses.items() if not np.isnan(losses).any()} for arm in arms]
-    return sorted(set.intersection(*complete))
+    """The runs that every one of at least one arm has: a loss at every evaluation, and pairs."""
+    return sorted(set.intersection(*(arm.runs for arm in arms)))
 
 
 def at_level(
