@@ -158,5 +158,5 @@ def test_averages_that_no_record_could_hold_are_refused_before_training(decays):
 def test_a_setting_of_what_is_no_arm_is_refused():
     """With what stands there."""
     sets = ["per_arm.charlm=5", "per_arm.charlm.iterations=3"]
-    with pytest.raises(BadInput, match=r"per_arm\.charlm is 5, which has no iterations"):
+    with pytest.raises(BadInput, match="charlm is 5, which has no iterations"):
         overridden({}, [], sets, {})

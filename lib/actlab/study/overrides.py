@@ -18,32 +18,25 @@ def listed(values: Sequence[str] | None) -> list[str]:
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
-OF = {"optimizer": ("betas", "clip", "learning_rate", "rate_factor", "schedule", "warmup", "weight_decay")}
-"""What may stand before a field's name, as in ``optimizer.betas``, and the fields that it has: a reader's word, the
-field is flat."""
+OF_OPTIMIZER = ("betas", "clip", "learning_rate", "rate_factor", "schedule", "warmup", "weight_decay")
+"""Fields that a reader may call ``optimizer.betas``."""
 
 
-def set_in(given: dict[str, Any], values: Mapping[str, Any], name: str, value: Any, told: str) -> None:
-    """Set a field by its name among ``given``; ``rates.of``: one key of a field that holds several, of which the others
-    stay as they are in ``values``; ``optimizer.betas``: the field ``betas``.
+def set_in(values: dict[str, Any], name: str, value: Any) -> None:
+    """Set a field by its name, or one key of a field that holds several: ``rates.of``.
 
     Raises:
-        UnknownName: such a key that the field does not have.
+        BadInput: what stands there has no keys.
     """
-    first, dot, rest = name.partition(".")
-    if not dot:
-        given[name] = value
-    elif first in OF:
-        check_name(f"setting of {first}", rest, OF[first], told)
-        given[rest] = value
-    else:
-        held = given.get(first, values.get(first))
-        inside = dict(held) if isinstance(held, Mapping) else {}
-        arm, _, key = rest.rpartition(".")  # per_arm.charlm/gelu_0.3.iterations
-        of_arm = inside.get(arm) or {}
-        if not isinstance(of_arm, Mapping):
-            raise BadInput(f"{first}.{rest}={value!r}: {first}.{arm} is {of_arm!r}, which has no {key}")
-        given[first] = inside | ({arm: {**of_arm, key: value}} if arm else {key: value})
+    field, _, rest = name.partition(".")
+    arm, _, key = rest.rpartition(".")  # per_arm.charlm/gelu_0.3.iterations
+    *path, last = (part for part in (field, arm, key) if part)
+    for part in path:
+        values[part] = values.get(part) or {}
+        values = values[part]
+        if not isinstance(values, dict):
+            raise BadInput(f"{name}={value!r}: {part} is {values!r}, which has no {last}")
+    values[last] = value
 
 
 def overridden(
@@ -53,31 +46,37 @@ def overridden(
     carry no plan.
 
     Args:
-        values: those of the file.
+        values: those of the file; changed in place.
         plugins: files beside the file's own.
         sets: ``name=value``, the value in YAML; ``plugins`` come beside the others.
         changes: fields with values; ``None`` changes nothing.
 
     Raises:
         BadInput: ``sets`` not of that form.
+        UnknownName: a setting of an optimizer that there is not.
     """
     given = dict[str, Any]()
     for text in sets:
-        name, sign, value = text.partition("=")
-        if not sign or not name.strip():
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or not name:
             raise BadInput(f"--set {text:.100}: expected name=value, as in --set iterations=100")
-        read = parse_yaml(value, f"--set {text:.100}: the value")
-        set_in(given, values, name.strip(), read, f"--set {text:.100}")
+        if name.startswith("optimizer."):
+            name = name.removeprefix("optimizer.")
+            check_name("setting of optimizer", name, OF_OPTIMIZER, f"--set {text:.100}")
+        given[name] = parse_yaml(value, f"--set {text:.100}: the value")
     given |= {name: value for name, value in changes.items() if value is not None}
+    more = [*plugins, *as_list(given.pop("plugins", []))]
+    with suppress(AttributeError):  # where per_arm is no mapping of mappings, which is refused later
+        for own in values.get("per_arm", {}).values():
+            for name in given:  # what the command line says holds for every arm
+                own.pop(name, None)
+    for name, value in given.items():
+        set_in(values, name, value)
     if given and values.get("plan"):
-        given["plan"] = None
-    with suppress(AttributeError, KeyError):  # what the command line says holds for every arm
-        kept = {arm: {n: v for n, v in own.items() if n not in given} for arm, own in values["per_arm"].items()}
-        given = {"per_arm": kept} | given
-    if more := [*plugins, *as_list(given.pop("plugins", []))]:
-        files = as_list(values.get("plugins", []))
-        given["plugins"] = [*files, *(file for file in more if file not in files)]
-    return values | given
+        values["plan"] = None
+    if more:
+        values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *more]))
+    return values
 
 
 def filtered(params: Study, where: str, filters: Mapping[str, Sequence[str] | None]) -> Study:
@@ -94,12 +93,18 @@ def filtered(params: Study, where: str, filters: Mapping[str, Sequence[str] | No
     """
     fields = type(params).model_fields
     for option, values in filters.items():
-        if names := [ours(name) for name in listed(values)]:
-            field = next((name for name in FIELDS[option] if name in fields), "")
-            if not field:
-                raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
-            own = getattr(params, field)
-            for name in names:
-                check_name(option, name, own, f"{where} (a filter only takes away; --set {field}=... changes a study)")
-            params = params.replace(where, **{field: [name for name in own if name in names]})
+        names = [ours(name) for name in listed(values)]
+        if not names:
+            continue
+        field = next((name for name in FIELDS[option] if name in fields), "")
+        if not field:
+            raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
+        for name in names:
+            check_name(
+                option,
+                name,
+                getattr(params, field),
+                f"{where} (a filter only takes away; --set {field}=... changes a study)",
+            )
+        params = params.replace(where, **{field: [name for name in getattr(params, field) if name in names]})
     return params
