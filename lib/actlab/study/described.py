@@ -9,7 +9,10 @@ from actlab.study.study import Study
 
 NAMES = {"repro": "characters", "mnist": "images", "ablation": "tokens", "twins": "twins"}
 """Kind in a params file -> what it is called in prose."""
-TYPES = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true, false", "null": "none"}
+TYPES = {
+    **{"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true, false", "null": "none"},
+    "object": "a mapping",
+}
 BOUNDS = {
     **{"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"},
     **{"ge": "at least", "gt": "above", "le": "at most", "lt": "below"},
@@ -49,10 +52,11 @@ def of_kind(study: type[Study]) -> Iterator[Described]:
     models = schema.get("$defs", {})
     for name, node in schema["properties"].items():
         axis = name in study.axes
-        own = of_trial[name] if axis or name in study.single else node
-        yield _described(name, own | {"default": node["default"]} if "default" in node else own, models, axis)
-        for inner in _variants(node):
-            for key, value in models.get(_model(inner), {"properties": {}})["properties"].items():
+        if axis or name in study.single:  # told as a trial has it, with the study's default
+            node = of_trial[name] | {"default": node["default"]}
+        yield _described(name, node, models, axis)
+        for variant in node.get("anyOf", ()):
+            for key, value in _keys(variant, models).items():
                 yield _described(f"{name}.{key}", value, models)
 
 
@@ -62,22 +66,17 @@ def _described(name: str, node: Node, models: Node, axis: bool = False) -> Descr
     return Described(name, (), meaning, default, _allowed(node, models), axis)
 
 
-def _variants(node: Node) -> list[Node]:
-    """What a value may be."""
-    return node.get("anyOf", [node])
-
-
-def _model(node: Node) -> str:
-    """The name of a mapping with keys of its own."""
-    return str(node.get("$ref", "")).rpartition("/")[2]
+def _keys(node: Node, models: Node) -> Node:
+    """Of a value that is a mapping with keys of its own: what each may be."""
+    model = models.get(node.get("$ref", "").rpartition("/")[2], {})
+    found: Node = model.get("properties", {})
+    return found
 
 
 def _value(value: object) -> str:
     """A default, as a params file has it."""
-    if value in (None, [], {}):
+    if value in (None, "", [], {}):
         return "none"
-    if value == "":
-        return "empty"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -87,27 +86,19 @@ def _value(value: object) -> str:
 
 def _allowed(node: Node, models: Node) -> str:
     """What a value may be, in words."""
-    if "examples" in node:
-        return ", ".join(node["examples"])
-    if "enum" in node or "const" in node:
-        return ", ".join(map(_value, node.get("enum", [node.get("const")])))
+    for key in ("examples", "enum", "const"):
+        if key in node:
+            return _value(node[key])
     if "anyOf" in node:
         variants = [each for each in node["anyOf"] if each != {"type": "null"}]
         return " or ".join(dict.fromkeys(_allowed(each, models) for each in variants))
-    if model := _model(node):
-        return f"a mapping of {', '.join(models[model]['properties'])}"
+    if keys := _keys(node, models):
+        return f"a mapping of {', '.join(keys)}"
     if "prefixItems" in node:
         return f"a list of {len(node['prefixItems'])}: {_allowed(node['prefixItems'][0], models)}"
-    if node.get("type") == "array":
+    if "items" in node:
         return f"a list: {_allowed(node['items'], models)}"
-    if node.get("type") == "object":
-        return "a mapping"
-    limits = {
-        word: f"{node[key]:,}" if isinstance(node[key], int) else f"{node[key]:g}"
-        for key, word in BOUNDS.items()
-        if key in node
-    }
-    words = TYPES.get(node.get("type", ""), "any value")
-    if {"at least", "at most"} <= {*limits}:
-        return f"{words} from {limits['at least']} to {limits['at most']}"
-    return " ".join([words, " and ".join(f"{word} {number}" for word, number in limits.items())]).strip()
+    words, bounds = TYPES[node["type"]], {word: f"{node[key]:,}" for key, word in BOUNDS.items() if key in node}
+    if {"at least", "at most"} <= {*bounds}:
+        return f"{words} from {bounds['at least']} to {bounds['at most']}"
+    return " ".join([words, " and ".join(f"{word} {number}" for word, number in bounds.items())]).strip()
