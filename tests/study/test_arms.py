@@ -10,7 +10,8 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
-from actlab.study.character_study import LATER, RECIPE_LATER, CharacterStudy
+from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import CharacterTrial
 from actlab.study.run import read_params
 from actlab.study.twins import TwinTrial
 
@@ -84,7 +85,7 @@ def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch):
 
 def test_readers_know_every_default_that_is_in_no_id():
     """A record that does not name such a setting is read as having its default."""
-    later = {*LATER, *RECIPE_LATER} - {"fixed"}  # the first seed, where one stream varies
+    later = CharacterTrial.told_later
     planned = {name: TwinTrial.model_fields[name].default for name in later}
     assert planned == {name: DEFAULTS[name] for name in planned}
 

@@ -60,7 +60,7 @@ def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
     assert ran - covered <= set(BESIDE)
 
 
-def test_a_name_becomes_an_object_after_ten_stops(toy, tmp_path):
+def test_a_name_becomes_an_object_after_eleven_stops(toy, tmp_path):
     """From its params file to the module, the text of an activation's name is handed to so many functions of ours."""
     (tmp_path / "one.yaml").write_text("study: one\nactivation: [smelu_05]\nnoise_floor: false\n")
 
@@ -70,7 +70,7 @@ def test_a_name_becomes_an_object_after_ten_stops(toy, tmp_path):
 
     assert {code.co_name for code in executed(built, "smelu_05")} == {
         *("check", "ours", "__contains__", "as_list", "replace"),
-        *("defects_of", "parts_of", "part", "find_part", "find"),
+        *("defects_of", "find_activation", "parts_of", "part", "find_part", "find"),
     }
 
 

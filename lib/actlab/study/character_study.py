@@ -1,17 +1,17 @@
 """A study of language models on characters: what its params file may say, and the arms that it plans."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from actlab import metrics
 from actlab.activations import ACTIVATIONS
-from actlab.data.text import TEXTS, is_file, load_text, located, own_sha256, short_name
+from actlab.data.text import TEXTS, is_file, load_text, own_sha256
 from actlab.errors import LIMITS, BadInput
 from actlab.models import MODELS, SCALES
-from actlab.plugins import own_metrics, parts_of
+from actlab.plugins import own_metrics
 from actlab.plugins.contracts import check_causal
 from actlab.records.defect_names import DOUBLED
 from actlab.study import baselines, defects
@@ -58,6 +58,7 @@ class CharacterStudy(LanguageStudy):
     single = ("average", "betas")
     tunes = "learning_rate"
     tuned_by = ("model", "activation")
+    recorded: ClassVar[tuple[str, ...]] = ("trials", "floor", "perturbed")
     study: StudyName = "repro-quick"
     """Folder of the records below results/."""
     trials: Trials = 3
@@ -122,12 +123,10 @@ class CharacterStudy(LanguageStudy):
         model, activation = cell["model"], cell["activation"]
         return {**self.per_arm.get(model, {}), **self.per_arm.get(f"{model}/{activation}", {}), "per_arm": {}}
 
-    def cells(self) -> list[Self]:
+    @property
+    def slowest_first(self) -> tuple[str, ...]:
         """A model after the other, or an activation after the other (``order``)."""
-        found = super().cells()
-        if self.order == "activation":
-            found.sort(key=lambda cell: self.levels("activation").index(cell.levels("activation")[0]))
-        return found
+        return ("model", "activation") if self.order == "model" else ("activation", "model")
 
     def prepare(self, missing: Sequence[Arm]) -> str:
         """Refuse also a user's own part that sees the future, or a metric that fails on real predictions; refuse, or
@@ -158,90 +157,55 @@ class CharacterStudy(LanguageStudy):
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""
         for point in self.points():
-            on = self.defects_of(point["model"], point["activation"])
-            own = {name: point[name] for name in ("model", "activation", "dataset", "optimizer")}
-            point |= {
-                "dataset": located(point["dataset"]),
-                "parts": parts_of(**own),
-                "fixed": 0 if point["varies"] == ALL else self.seed,
-                "gated_width": "doubled" if DOUBLED in on else point["gated_width"],
-                "defects": tuple(name for name in on if name in defects.OF_TRAINING),
-            }
-            yield self.trial.model_construct(**point, seed=self.seed)
+            on = defects.defects_of(self.protocol, point["model"], point["activation"])
+            point["defects"] = tuple(name for name in on if name in defects.OF_TRAINING)
+            point["fixed"] = 0 if point["varies"] == ALL else self.seed
+            if DOUBLED in on:
+                point["gated_width"] = "doubled"
+            yield self.trial.planned(point, self.seed)
 
-    def defects_of(self, model: str, activation: str) -> tuple[str, ...]:
-        """The defects that are on."""
-        if self.protocol == defects.CORRECTED:
-            return ()
-        return defects.defects_of(self.protocol, model, activation)
+    def changes(self, kind: str) -> list[tuple[int, str]]:
+        """Seed and change of each trial of the arms of a kind: of the noise floor, which has the first seed plain,
+        repeated, and with one weight moved by one unit in the last place; of the perturbed arm."""
+        if kind == "floor":
+            return [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE) if self.noise_floor]
+        if kind == "perturbed":
+            changes = (PLAIN, *self.perturbations) if self.perturbations else ()
+            return [(seed, change) for seed in self.seeds for change in changes]
+        return [(seed, PLAIN) for seed in self.seeds]
 
-    def plain(self) -> list[Arm]:
-        """All seeds, unchanged."""
-        trials = [(seed, PLAIN) for seed in self.seeds]
-        return [self.arm_of(first, "trials", trials, self.asked(first)) for first in self.firsts()]
-
-    def beside(self) -> list[Arm]:
-        """The noise floor: the first seed plain, repeated, and with one weight moved by one unit in the last place; the
-        perturbed arm: every seed plain, and changed in each way that is asked for."""
-        floor = [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE)]
-        changed = [(seed, change) for seed in self.seeds for change in (PLAIN, *self.perturbations)]
-        arms = []
-        for first in self.firsts():
-            asked = self.asked(first)
-            on = first.defects + ((DOUBLED,) if DOUBLED in asked.protocol else ())  # twice: recorded ids have it so
-            asked = replace(asked, snapshots=(), protocol=on, ensembles=(), equal_compute=())
-            if self.noise_floor:
-                arms.append(self.arm_of(first, "floor", floor, asked))
-            if self.perturbations:
-                along = replace(asked, snapshots=self.snapshots if self.follow else ())
-                arms.append(self.arm_of(first, "perturbed", changed, along))
+    def arms_of(self, kind: str) -> list[Arm]:
+        """In an arm of changes every stream has the trial's seed."""
+        arms: list[Arm] = []
+        for first in self.firsts() if (changes := self.changes(kind)) else ():
+            asked = self.asked(first, kind)
+            also = tuple(step for step in asked.snapshots if step % first.evaluate_every)
+            alone = {} if kind == "trials" else {"varies": ALL, "fixed": 0}
+            first = first.model_copy(update={"also": also, **alone})
+            trials = tuple(first.with_change(*each) for each in changes)
+            words = [word for word, usual in ((first.varies, ALL), (kind, "trials")) if word != usual]
+            name = "-".join([first.model, first.activation, *words])
+            config = config_of(first, kind, [trial.label for trial in trials], asked)
+            arms.append(Arm(self.study, kind, name, trials, config, asked, self.decided))
         return arms
 
-    def asked(self, first: CharacterTrial) -> Measures:
-        """What is measured on an arm's plain trials."""
-        return Measures(
-            prediction_windows=self.prediction_windows,
-            training_windows=self.training_windows,
-            snapshots=self.snapshots,
-            protocol=self.defects_of(first.model, first.activation),
-            ensembles=self.ensembles,
-            equal_compute=self.equal_compute,
-            metrics=own_metrics(self.plugins),
-        )
-
-    def arm_of(self, first: CharacterTrial, kind: str, trials: list[tuple[int, str]], asked: Measures) -> Arm:
-        """An arm of these seeds and changes; in an arm of changes every stream has the trial's seed."""
-        if kind in ("floor", "perturbed"):
-            first = first.model_copy(update={"varies": ALL, "fixed": 0})
-        extra = tuple(step for step in asked.snapshots if step % first.evaluate_every)
-        first = first.model_copy(update={"also": extra})
-        own = tuple(first.with_change(*each) for each in trials)
-        words = [word for word, usual in ((first.varies, ALL), (kind, "trials")) if word != usual]
-        name = "-".join([first.model, first.activation, *words])
-        config = config_of(first, kind, [trial.label for trial in own], asked)
-        return Arm(self.study, kind, name, own, config, asked, self.decided)
+    def asked(self, first: CharacterTrial, kind: str) -> Measures:
+        """What is measured on an arm: where trials are compared with themselves changed, no defect of measurement and
+        no ensemble."""
+        protocol = defects.defects_of(self.protocol, first.model, first.activation)
+        asked = Measures(self.prediction_windows, self.training_windows, metrics=own_metrics(self.plugins))
+        if kind == "trials":
+            own = {name: getattr(self, name) for name in ("snapshots", "ensembles", "equal_compute")}
+            return replace(asked, protocol=protocol, **own)
+        on = first.defects + ((DOUBLED,) if DOUBLED in protocol else ())  # twice: recorded ids have it so
+        return replace(asked, protocol=on, snapshots=self.snapshots if kind == "perturbed" and self.follow else ())
 
 
 Study = CharacterStudy
-ALWAYS = ("model", "activation", "scale", "dataset", "gated_width")
-LATER = ("varies", "fixed", "train_share", "train_fraction", "validation", "validation_windows")
-RECIPE = ("iterations", "evaluate_every", "device", "dtype", "compiled", "batch_size", "learning_rate", "weight_decay")
-RECIPE_LATER = ("schedule", "optimizer", "betas", "warmup", "clip", "average")
-"""Settings of the first records, and those that came later and are told where they are not at their defaults."""
 
 
-def config_of(trial: CharacterTrial, kind: str, labels: list[str], asked: Measures) -> Settings:
-    """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
-    blocks: Settings = {name: list(getattr(asked, name)) for name in ("protocol", "ensembles", "equal_compute")}
-    blocks |= {"snapshots": list(asked.snapshots), "training_windows": asked.training_windows}
-    blocks |= {"metrics": dict(asked.metrics), "parts": dict(trial.parts)}
-    return {
-        **trial.told(ALWAYS, LATER),
-        "dataset": short_name(trial.dataset),
-        "prediction_windows": asked.prediction_windows,
-        "recipe": trial.told(RECIPE, RECIPE_LATER),
-        "kind": kind,
-        "trials": labels,
-        "model_size": without_vocabulary(SCALES[trial.scale]),
-        **{name: value for name, value in blocks.items() if value},
-    }
+def config_of(first: CharacterTrial, kind: str, labels: list[str], asked: Measures) -> Settings:
+    """What a record says of an arm, by which it is known."""
+    same = {"kind": kind, "trials": labels, "model_size": without_vocabulary(SCALES[first.scale])}
+    measured = asdict(asked) | {"metrics": dict(asked.metrics), "fixed": first.fixed}
+    return first.settings | same | {name: value for name, value in measured.items() if value}

@@ -56,6 +56,15 @@ class CharacterTrial(LanguageTrial):
     named_by = ("model", "activation")
     no_axis = (*LanguageTrial.no_axis, "fixed", "defects", "also")
     later: ClassVar[tuple[str, ...]] = ("optimizer", "betas")
+    in_recipe = (
+        *("iterations", "evaluate_every", "device", "dtype", "compiled", "batch_size", "learning_rate", "weight_decay"),
+        *("schedule", "optimizer", "betas", "warmup", "clip", "average"),
+    )
+    told_later = (
+        *("varies", "train_share", "train_fraction", "validation", "validation_windows"),
+        *("schedule", "optimizer", "betas", "warmup", "clip", "average"),
+    )
+    may_be_own = ("model", "activation", "dataset", "optimizer")
     train_share: Annotated[Number, Field(gt=0, lt=1)] = TRAIN_SHARE
     """Share of the text before the validation text."""
     train_fraction: Share = 1.0
@@ -88,12 +97,11 @@ class CharacterTrial(LanguageTrial):
     """Steps at which it is evaluated beside every ``evaluate_every``: a snapshot there changes its history."""
 
     @classmethod
-    def recorded_settings(cls, record: store.Record) -> Settings:
-        """Those of a record's trials, with what follows from what is measured on them."""
-        config, values = record["config"], super().recorded_settings(record)
-        values["defects"] = tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING)
-        values["also"] = tuple(step for step in config.get("snapshots", ()) if step % values.get("evaluate_every", 30))
-        return values
+    def implied(cls, config: Settings) -> Settings:
+        """Defects of training, and evaluations at snapshots."""
+        on, every = config.get("protocol", ()), config["recipe"]["evaluate_every"]
+        also = tuple(step for step in config.get("snapshots", ()) if step % every)
+        return {"defects": tuple(name for name in on if name in defects.OF_TRAINING), "also": also}
 
     def seed_of(self, stream: str) -> int:
         """The seed that feeds the named stream."""

@@ -5,17 +5,17 @@ import math
 import time
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Self, cast
 
 from pydantic import BeforeValidator, Field
-from torch import Tensor
+from torch import Generator, Tensor
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
 from actlab.errors import LIMITS
 from actlab.models.ffn import FFN, count, networks
-from actlab.plugins import parts_of
 from actlab.records import store
 from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of, ours
 from actlab.study.measure import means
@@ -63,8 +63,8 @@ class ImageTrial(Trial):
     def shape(self) -> tuple[str, int]:
         """(activation, width after the gate): cells of one shape are one network. 16 units of GeGLU at equal parameters
         are 8 at equal width, bit for bit."""
-        features = load_images(self.dataset, self.protocol).features
-        return self.activation, networks()[self.network].width(features, self.hidden, CLASSES)
+        network = networks()[self.network]
+        return network.activation, network.width(self.data()["features"], self.hidden, CLASSES)
 
     @property
     def content(self) -> str:  # noqa: D102
@@ -77,20 +77,24 @@ class ImageTrial(Trial):
     def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
         """Programs: the trials of one batch size and length and of up to ``SEEDS`` seeds. The longest comes first."""
         seeds = sorted({trial.seed for trial in trials})
-        programs: dict[tuple[Any, ...], list[Self]] = {}
-        for trial in trials:
+
+        def program(trial: Self) -> tuple[Any, ...]:
             block = seeds.index(trial.seed) // SEEDS
-            alike = (trial.epochs, trial.batch_size, trial.dataset, trial.protocol, block)
-            programs.setdefault(alike, []).append(trial)
-        longest_first = sorted(programs.items(), key=lambda each: (-each[0][0], *each[0][1:]))
-        return [tuple(group) for _, group in longest_first]
+            return -trial.epochs, trial.batch_size, trial.dataset, trial.protocol, block
+
+        return [tuple(group) for _, group in groupby(sorted(trials, key=program), program)]
+
+    def network_of(self, seed: int) -> FFN:
+        """Freshly initialised."""
+        activation, width = self.shape
+        net = FFN(self.data()["features"], width, CLASSES, self.part("activation", activation))
+        net.initialise(init_streams(seed))
+        return net
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
         """It lasts seconds, so it leaves no checkpoint, and no weights. Losses in nats, accuracies in %, seconds per
         trial (the program's, shared evenly)."""
-        trials, images = cast("tuple[Self, ...]", task.trials), load_images(self.dataset, self.protocol)
-        seeds, rates, shapes = levels_of(trials)
-        stack, orders = stack_of(trials), [generator(seed, "order") for seed in seeds]
+        images, (stack, orders, places) = load_images(self.dataset, self.protocol), program_of(task)
         since = time.perf_counter()
         losses = stacked.train(stack, images.train.pixels, images.train.labels, self.batch_size, self.epochs, orders)
         spent = (time.perf_counter() - since) / losses.numel()
@@ -99,21 +103,20 @@ class ImageTrial(Trial):
             measures = stacked.evaluate(stack, part.pixels, part.labels)
             found |= {f"{name}_{what}": values for what, values in measures.items()}
         outcomes: list[Outcome] = []
-        for trial in trials:
-            at = seeds.index(trial.seed), rates.index(trial.learning_rate), shapes.index(trial.shape)
+        for trial, at in zip(task.trials, places, strict=True):
             own = {name: values[at].item() for name, values in found.items()}
             outcomes.append(({"label": trial.label, "seed": trial.seed, **_results(own), "seconds": spent}, {}))
         return outcomes
 
     def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
         """Means are over the trials that are done."""
-        features, (activation, width) = self.data()["features"], self.shape
+        activation, width = self.shape
         return {
             "model_name": "ffn",
             "activation": activation,
             "network": self.network,
             "width": width,
-            "n_parameters": count(features, width, CLASSES, ACTIVATIONS[activation].gated),
+            "n_parameters": count(self.data()["features"], width, CLASSES, ACTIVATIONS[activation].gated),
             **means(MEANS, results),
             "collapsed": sum(trial.get("collapsed", False) for trial in results),
             "trials": results,
@@ -121,14 +124,13 @@ class ImageTrial(Trial):
 
     def seconds(self, task: Task) -> float:
         """Of a program, by a few of its batches."""
-        trials, images = cast("tuple[Self, ...]", task.trials), load_images(self.dataset, self.protocol)
-        stack, orders = stack_of(trials), [generator(seed, "order") for seed in levels_of(trials)[0]]
+        images, (stack, orders, _) = load_images(self.dataset, self.protocol), program_of(task)
         few = slice(TIMED * self.batch_size)
         for _ in range(2):  # the first prepares
             since = time.perf_counter()
             stacked.train(stack, images.train.pixels[few], images.train.labels[few], self.batch_size, 1, orders)
-        step = (time.perf_counter() - since) / TIMED
-        return step * math.ceil(len(images.train) / self.batch_size) * self.epochs
+        steps = math.ceil(len(images.train) / self.batch_size) * self.epochs
+        return (time.perf_counter() - since) / TIMED * steps
 
 
 @lru_cache(maxsize=2)
@@ -139,35 +141,26 @@ def _about(dataset: str, protocol: str) -> Settings:
     return {"name": dataset, "protocol": protocol, "features": images.features, **sizes}
 
 
-def stack_of(trials: Sequence[ImageTrial]) -> stacked.Stack:
-    """The freshly initialised networks of a program: every shape at every learning rate and seed of these trials."""
-    first = trials[0]
-    features = load_images(first.dataset, first.protocol).features
-    with_it = {trial.activation: trial for trial in trials}
-    activations = {name: trial.part("activation", name) for name, trial in with_it.items()}
-    seeds, rates, shapes = levels_of(trials)
-
-    def fresh(activation: str, width: int, seed: int) -> FFN:
-        net = FFN(features, width, CLASSES, activations[activation])
-        net.initialise(init_streams(seed))
-        return net
-
-    return stacked.Stack([[fresh(*shape, seed) for shape in shapes] for seed in seeds], tuple(rates))
-
-
-def levels_of(trials: Sequence[ImageTrial]) -> tuple[list[int], list[float], list[tuple[str, int]]]:
-    """(seeds, learning rates, shapes) of some trials, each once, in their order."""
+def program_of(task: Task) -> tuple[stacked.Stack, list[Generator], list[tuple[int, int, int]]]:
+    """(the freshly initialised networks of a program: every shape at every learning rate and seed of its trials; each
+    seed's order of the images; where each trial lies among seeds, rates and shapes)."""
+    trials = cast("tuple[ImageTrial, ...]", task.trials)
+    with_shape = {trial.shape: trial for trial in trials}
     seeds = list(dict.fromkeys(trial.seed for trial in trials))
     rates = list(dict.fromkeys(trial.learning_rate for trial in trials))
-    return seeds, rates, list(dict.fromkeys(trial.shape for trial in trials))
+    shapes = list(with_shape)
+    networks = [[trial.network_of(seed) for trial in with_shape.values()] for seed in seeds]
+    places = [(seeds.index(t.seed), rates.index(t.learning_rate), shapes.index(t.shape)) for t in trials]
+    return stacked.Stack(networks, tuple(rates)), [generator(seed, "order") for seed in seeds], places
 
 
 def _results(values: dict[str, float]) -> Results:
     """One trial's numbers. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class for
     every validation image."""
-    status = "done" if all(math.isfinite(values[f"{name}_loss"]) for name in ("train", "val", "test")) else "diverged"
-    if status == "diverged":
+    finite = all(math.isfinite(values[f"{name}_loss"]) for name in ("train", "val", "test"))
+    if not finite:
         values |= {"val_accuracy": math.nan, "test_accuracy": math.nan}
+    status = "done" if finite else "diverged"
     return {"status": status, "collapsed": values["val_largest_class_share"] == 1.0, **values}
 
 
@@ -189,16 +182,13 @@ class ImageStudy(AnyStudy):
 
     def arms(self) -> list[Arm]:
         """Epochs slowest, network fastest."""
-        parts = {name: parts_of(activation=networks()[name].activation) for name in self.levels("network")}
         arms: list[Arm] = []
         for point in self.points():
-            own = parts[point["network"]]
-            trials = tuple(ImageTrial.model_construct(**point, parts=own, seed=seed) for seed in self.seeds)
-            first = trials[0]
+            first = ImageTrial.planned(point, self.seed)
+            trials = tuple(first.with_change(seed) for seed in self.seeds)
             epochs = "" if first.epochs == 1 else f"-e{first.epochs}"
             name = f"{first.network}-h{first.hidden}-lr{first.learning_rate:g}-b{first.batch_size}{epochs}"
-            config = point | ({"parts": dict(own)} if own else {})
-            config |= {"seeds": [*self.seeds], "optimizer": "adam", "init": "published"}
+            config = first.settings | {"seeds": [*self.seeds], "optimizer": "adam", "init": "published"}
             arms.append(Arm(self.study, "mnist", name, trials, config))
         return arms
 

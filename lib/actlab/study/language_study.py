@@ -19,6 +19,8 @@ from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
 class LanguageStudy(Study):
     """A study falls into cells, one for each combination of the levels that its trials are named by."""
 
+    recorded: ClassVar[tuple[str, ...]]
+    """Kinds of its records: first that of its plain trials."""
     tunes: ClassVar[str]
     """The field that a tuning chooses."""
     tuned_by: ClassVar[tuple[str, ...]]
@@ -45,26 +47,26 @@ class LanguageStudy(Study):
         plan = {"plan": self.plan.mark} if self.plan else {}
         return plan | ({"tuning": self.tuning.model_dump()} if self.tuning else {})
 
-    def plain(self) -> list[Arm]:
-        """The arms of a cell's own settings."""
+    def arms_of(self, kind: str) -> list[Arm]:
+        """The arms of a cell's own settings whose records are of a kind."""
         raise NotImplementedError
 
-    def beside(self) -> list[Arm]:
-        """The arms in which a cell's trials are compared with themselves changed."""
-        return []
+    @property
+    def slowest_first(self) -> tuple[str, ...]:
+        """What a cell is named by, in the order in which cells run."""
+        return self.trial.named_by
 
     def own_settings(self, cell: Mapping[str, str]) -> Settings:
         """What a cell has of its own."""
         return {}
 
     def arms(self) -> list[Arm]:
-        """The plain ones first. Those of a study that chooses learning rates, or takes the chosen ones, depend on what
-        is recorded."""
+        """Kind by kind. Those of a study that chooses learning rates, or takes the chosen ones, depend on what is
+        recorded."""
         cells = self.cells()
         if self.tuning is not None:
             return [arm for cell in cells for arm in tuned(cell)[0]]
-        beside = sorted((arm for cell in cells for arm in cell.beside()), key=lambda arm: arm.kind)
-        return list(dict.fromkeys([*(arm for cell in cells for arm in cell.plain()), *beside]))
+        return list(dict.fromkeys(arm for kind in self.recorded for cell in cells for arm in cell.arms_of(kind)))
 
     def prepare(self, missing: Sequence[Arm]) -> str:
         """Refuse what no record holds; warn where the rates were chosen under other settings."""
@@ -74,14 +76,13 @@ class LanguageStudy(Study):
         return ""
 
     def cells(self) -> list[Self]:
-        """The study of each cell alone, the first of the names slowest."""
-        names = self.trial.named_by
-        every = product(*map(self.levels, names))
-        return [self.cell(dict(zip(names, levels, strict=True))) for levels in every]
+        """The study of each cell alone."""
+        names = self.slowest_first
+        return [self.cell(dict(zip(names, levels, strict=True))) for levels in product(*map(self.levels, names))]
 
     def cell(self, cell: Mapping[str, str]) -> Self:
         """The study of one cell, with its own settings and its chosen rate."""
         one = self.replace(**{**self.own_settings(cell), **cell, "rates": None})
         if self.rates is None:
             return one
-        return one.replace(**{self.tunes: chosen(one, self.rates, one.plain()[0]).rate})
+        return one.replace(**{self.tunes: chosen(one, self.rates, one.arms_of(self.recorded[0])[0]).rate})

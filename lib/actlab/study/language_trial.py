@@ -7,11 +7,9 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from actlab.data.text import located
 from actlab.errors import LIMITS
 from actlab.models import count_parameters
 from actlab.optimizers import build_optimizer
-from actlab.records import store
 from actlab.study import timing
 from actlab.study.fields import Batch, Betas, Device, Dtype, NotNegative, Steps, TextName, WindowsOrAll
 from actlab.study.trial import Results, Settings, Task, Trial
@@ -50,23 +48,9 @@ class LanguageTrial(Trial):
     """Largest L2 norm of the gradient of all weights; 0: not limited."""
 
     @property
-    def place(self) -> str:  # noqa: D102
-        return self.device
-
-    @property
-    def length(self) -> int:  # noqa: D102
-        return self.iterations
-
-    @property
     def text_sha256(self) -> str:
         """Of a user's own text; empty for a built-in one."""
         return dict(self.parts).get("dataset", "")
-
-    @classmethod
-    def recorded_settings(cls, record: store.Record) -> Settings:
-        """Those of a record's trials; a user's text where it lay, from the current folder."""
-        dataset = record["provenance"]["data"].get("path") or record["config"]["dataset"]
-        return super().recorded_settings(record) | {"dataset": located(dataset)}
 
     def validation_set(self) -> Windows:
         """The windows on which its loss is measured."""

@@ -11,14 +11,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab import paths
-from actlab.data.text import is_file, load_text, located, part_of, short_name, shown
+from actlab.data.text import is_file, load_text, part_of, shown
 from actlab.data.tokens import TokenStream, load_tokens
 from actlab.models.gpt2 import GPT2, GPT2_SCALES
 from actlab.models.layers import LanguageModel
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.models.vocabulary import Vocabulary
 from actlab.optimizers import OPTIMIZERS
-from actlab.plugins import parts_of
 from actlab.records import store
 from actlab.study.cache import checkpoint_of
 from actlab.study.fields import ActivationName, Batch, OptimizerName, Positive, StudyName, Trials, one_of
@@ -50,6 +49,11 @@ class TokenTrial(LanguageTrial):
     kind = "ablation"
     later = ("betas", "clip")
     named_by = ("optimizer", "symmetry", "activation")
+    in_recipe = (
+        *("iterations", "evaluate_every", "device", "dtype", "compiled", "schedule", "micro_batches", "warmup", "clip"),
+    )
+    told_later = ("validation", "betas", "clip")
+    may_be_own = ("activation", "optimizer", "dataset")
     vocab_size: Annotated[int, Field(ge=257, le=65536)] = 512
     """Largest vocabulary of the text's byte-pair encoding."""
     shards: Annotated[str, Field(pattern=r"^[^<>\x00-\x1f]{0,200}$")] = ""
@@ -190,6 +194,7 @@ class TokenStudy(LanguageStudy):
     kind = "ablation"
     trial = TokenTrial
     single = ("betas",)
+    recorded = ("ablation",)
     tunes = "rate_factor"
     tuned_by = ("optimizer",)
     study: StudyName = "ablation-quick"
@@ -197,41 +202,31 @@ class TokenStudy(LanguageStudy):
     trials: Trials = 1
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
-    def plain(self) -> list[Arm]:
+    def arms_of(self, kind: str) -> list[Arm]:
         """One at each point of the study."""
         arms: list[Arm] = []
         for point in self.points():
-            named = {name: point[name] for name in ("activation", "optimizer", "dataset")}
-            if point["shards"]:
-                del named["dataset"]
-            point |= {"dataset": located(point["dataset"]), "parts": parts_of(**named)}
-            trials = tuple(TokenTrial.model_construct(**point, seed=seed) for seed in self.seeds)
-            first = trials[0]
+            first = TokenTrial.planned(point, self.seed)
+            trials = tuple(first.with_change(seed) for seed in self.seeds)
             factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
             name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
             config = config_of(first, [trial.label for trial in trials])
-            arms.append(Arm(self.study, "ablation", name, trials, config, decided=self.decided))
+            arms.append(Arm(self.study, kind, name, trials, config, decided=self.decided))
         return arms
 
 
 Study = TokenStudy
-ALWAYS = (
-    *("optimizer", "symmetry", "activation", "rate_factor", "vocab_size", "shards", "scale", "qkv_bias", "evaluation"),
-    *("batch_size", "validation_windows", "soap_max_dim"),
-)
-RECIPE = ("iterations", "evaluate_every", "device", "dtype", "compiled", "schedule", "micro_batches", "warmup")
 
 
-def config_of(trial: TokenTrial, labels: list[str]) -> Settings:
-    """What a record says of an arm's settings: its hash is in the arm's id, so that what is there never changes."""
-    settings = {**OPTIMIZERS[trial.optimizer].defaults, **trial.optimizer_settings}
+def config_of(first: TokenTrial, labels: list[str]) -> Settings:
+    """What a record says of an arm, by which it is known."""
+    told = first.settings
+    optimizer = {**OPTIMIZERS[first.optimizer].defaults, **first.optimizer_settings}
     return {
-        **trial.told(ALWAYS, ("validation", "betas")),
-        **({"parts": dict(trial.parts)} if trial.parts else {}),
-        "dataset": short_name(trial.dataset),
-        "recipe": trial.told(RECIPE, ("clip",)) | {"final_share": LEAST},
+        **told,
+        "recipe": told["recipe"] | {"final_share": LEAST},
         "positions": "learned",
         "trials": labels,
-        "model_size": without_vocabulary(GPT2_SCALES[trial.scale]) | NO_CHOICE,
-        "optimizer_settings": {key: list(v) if isinstance(v, tuple) else v for key, v in settings.items()},
+        "model_size": without_vocabulary(GPT2_SCALES[first.scale]) | NO_CHOICE,
+        "optimizer_settings": optimizer,
     }

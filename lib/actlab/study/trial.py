@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
+from actlab.data.text import located, short_name
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
-from actlab.plugins import Parts, find_part
+from actlab.plugins import Parts, find_part, parts_of
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.fields import Seed, as_tuple
@@ -44,6 +45,12 @@ class Trial(BaseModel):
     """Fields that the plan fills in, or of which a list is one value."""
     later: ClassVar[tuple[str, ...]] = ()
     """Fields that came after the first cached trials."""
+    told_later: ClassVar[tuple[str, ...]] = ()
+    """Fields that came after the first records."""
+    in_recipe: ClassVar[tuple[str, ...]] = ()
+    """Fields that records have in a block of their own."""
+    may_be_own: ClassVar[tuple[str, ...]] = ("activation",)
+    """Settings that may name a part of the user's own."""
     seed: Seed = 42
     change: str = ""
     """What it differs in from the plain trial of its seed: ``repeat``, ``nudge-100``, ``order``, ...; empty:
@@ -64,24 +71,40 @@ class Trial(BaseModel):
     @property
     def place(self) -> str:
         """The device on which it trains."""
-        return "cpu"
+        return str(getattr(self, "device", "cpu"))
 
     @property
     def length(self) -> int:
         """Steps of its training, where they are reported."""
-        return 0
+        return int(getattr(self, "iterations", 0))
 
-    def told(self, always: Iterable[str], later: Iterable[str] = ()) -> Settings:
-        """Its settings for a record: some ``always``; those that came ``later`` only where they are not at their
-        defaults, so that the records of before keep their names."""
-        fields = type(self).model_fields
-        values = {name: getattr(self, name) for name in (*always, *later)}
-        return {name: value for name, value in values.items() if name in always or value != fields[name].default}
+    def told(self, names: Iterable[str], later: Iterable[str]) -> Settings:
+        """Its settings of these names; those that came ``later`` only where they are not at their defaults, so that
+        what was kept before them is found."""
+        usual = {name: field.default for name, field in type(self).model_fields.items()}
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if name not in later or value != usual[name]}
 
     @property
     def key(self) -> Settings:
-        """Its settings for the cache, where what was trained before a field came keeps its place."""
-        return self.told([name for name in type(self).model_fields if name not in self.later], self.later)
+        """Its settings for the cache."""
+        return self.told(type(self).model_fields, self.later)
+
+    @property
+    def settings(self) -> Settings:
+        """Those that it shares with its arm, as records tell them: their hash is in the arm's id, so that what is there
+        never changes."""
+        told = self.told([name for name in type(self).model_fields if name not in self.no_axis], self.told_later)
+        recipe = {name: told.pop(name) for name in self.in_recipe if name in told}
+        blocks = {"recipe": recipe, "parts": dict(self.parts)}
+        return told | {"dataset": short_name(told["dataset"])} | {name: own for name, own in blocks.items() if own}
+
+    @classmethod
+    def planned(cls, point: Settings, seed: int) -> Self:
+        """The plain trial of a seed at a point of a study, with its parts as they are now."""
+        trial = cls.model_construct(**{**point, "dataset": located(point["dataset"]), "seed": seed})
+        parts = parts_of(**{name: getattr(trial, name) for name in cls.may_be_own})
+        return trial.model_copy(update={"parts": parts})
 
     def part(self, kind: str, name: str) -> Any:
         """What a name in its settings stands for: built in, or a user's own as it was planned."""
@@ -89,17 +112,19 @@ class Trial(BaseModel):
 
     @classmethod
     def of_record(cls, record: store.Record, label: str) -> Self:
-        """A recorded trial; its parts need not be here."""
-        seed, _, change = label.partition("-")
-        return cls.model_construct(**cls.recorded_settings(record)).with_change(int(seed), change)
+        """A recorded trial; its parts need not be here, and a user's text lies where it lay, from the current
+        folder."""
+        config, (seed, _, change) = record["config"], label.partition("-")
+        values: Settings = {name: as_tuple(value) for name, value in (config.get("recipe", {}) | config).items()}
+        found = {name: value for name, value in values.items() if name in cls.model_fields}
+        found["dataset"] = located(record["provenance"]["data"].get("path") or config["dataset"])
+        found["parts"] = tuple(sorted(config.get("parts", {}).items()))
+        return cls.model_construct(**found | cls.implied(config)).with_change(int(seed), change)
 
     @classmethod
-    def recorded_settings(cls, record: store.Record) -> Settings:
-        """Those of a record's trials."""
-        config = record["config"]
-        values = {name: as_tuple(value) for name, value in (config.get("recipe", {}) | config).items()}
-        found = {name: value for name, value in values.items() if name in cls.model_fields}
-        return found | {"parts": tuple(sorted(config.get("parts", {}).items()))}
+    def implied(cls, config: Settings) -> Settings:
+        """What of a trial follows from the rest of a record's settings."""
+        return {}
 
     def with_change(self, seed: int, change: str = "") -> Self:
         """The same for another seed and change."""

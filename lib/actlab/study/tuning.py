@@ -54,7 +54,7 @@ def tuned(cell: LanguageStudy) -> tuple[list[Arm], float | None]:
     while True:
         wanted, rate = step(losses, cell.tuning.rule)
         ones = [cell.replace(**{cell.tunes: rate, "seed": seed, "trials": 1}) for rate, seed in wanted]
-        fresh = [one.plain()[0] for one in ones]
+        fresh = [one.arms_of(cell.recorded[0])[0] for one in ones]
         arms += fresh
         records = [recorded(arm) for arm in fresh]
         if not wanted or None in records:

@@ -27,7 +27,7 @@ from actlab.study.characters import NUDGE, PLAIN, CharacterTrial
 from actlab.study.fields import Axis
 from actlab.study.language_trial import weights
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Left, Measures, Outcome, Report, Results, Task
+from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.twins import RESCALED, train_together
@@ -139,6 +139,7 @@ class TwinStudy(CharacterStudy):
 
     kind = "twins"
     trial = TwinTrial
+    recorded = ("twins",)
     noise_floor: Literal[False] = False
     """None: the followers take its place."""
     followers: Axis[Follower] = ("own", "copied")
@@ -165,11 +166,9 @@ class TwinStudy(CharacterStudy):
             )
         return self
 
-    def arms(self) -> list[Arm]:
+    def changes(self, kind: str) -> list[tuple[int, str]]:
         """Each seed's leader, then its followers."""
-        trials = [(seed, change) for seed in self.seeds for change in (PLAIN, *self.followers)]
-        asked = Measures(prediction_windows=self.prediction_windows)
-        return [cell.arm_of(first, "twins", trials, asked) for cell in self.cells() for first in cell.firsts()]
+        return [(seed, change) for seed in self.seeds for change in (PLAIN, *self.followers)]
 
 
 Study = TwinStudy
