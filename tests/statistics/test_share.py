@@ -43,6 +43,15 @@ def test_no_interval_where_nothing_changed_or_a_run_is_missing(bit, value):
     assert found[["low", "high"]].isna().all()
 
 
+def test_no_share_of_what_changes_nothing():
+    """A mean of 0 has no ratio, alone or without one run."""
+    part, whole = tables(BIT)
+    alike = whole.assign(tv=0.0)
+    assert actlab.share(part, alike, "tv", "arm")[["estimate", "low", "high"]].isna().all(axis=None)
+    one = alike.assign(tv=alike["tv"].mask(alike["first"] == "1", 0.1))
+    assert actlab.share(part, one, "tv", "arm")[["low", "high"]].isna().all(axis=None)
+
+
 def test_a_group_without_a_name_is_a_group_and_of_nothing_there_is_none():
     named, nameless = (
         actlab.share(*(t.assign(arm=name) for t in tables(BIT)), "tv", "arm") for name in ("a", math.nan)

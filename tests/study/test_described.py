@@ -40,7 +40,7 @@ def test_every_field_of_a_kind_has_one_row(kind):
         ("noise_floor", "characters", "true", "true, false"),
         ("betas", "characters", "none", "a list of 2: a number at least 0 and below 1"),
         ("rates.study", "tokens", "required", "text"),
-        ("tuning.keep", "characters", "2", "a whole number at least 1"),
+        ("tuning.keep", "characters", "2", "a whole number from 1 to 10,000"),
     ],
 )
 def test_what_a_row_says(name, kind, default, allowed):

@@ -99,6 +99,17 @@ def test_a_record_that_nobody_could_read_is_not_trained(toy):
     assert not paths.cache().exists()
 
 
+def test_a_text_whose_path_no_record_could_hold_is_refused_before_training(toy, tmp_path, monkeypatch):
+    """It is named from the current folder, and lies in one whose name could be markup."""
+    (folder := tmp_path / "a<b>c" / "work").mkdir(parents=True)
+    (folder.parent / "mine.txt").write_text(tiny.CATS)
+    monkeypatch.chdir(folder)
+    heard = []
+    with pytest.raises(RecordError, match=r"provenance.data.path: .* could be markup"):
+        run(toy.replace(dataset="../mine.txt", study="markup"), watch=heard.append)
+    assert not heard
+
+
 def test_no_text_gives_orders_to_a_terminal(tmp_path, capsys):
     """Neither in a message, nor printed, nor in the files of a report."""
     orders = "\x1b]0;owned\a\u202etxt"

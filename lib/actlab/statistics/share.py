@@ -36,7 +36,7 @@ def share(part: pd.DataFrame, whole: pd.DataFrame, metric: str, by: Columns = ("
     rows = []
     for cell in dict.fromkeys([*parts, *wholes]):
         value, reference = (_by_left_out(groups.get(cell)) for groups in (parts, wholes))
-        ratio = value / reference
+        ratio = value / reference.where(reference != 0)
         ratio = ratio[["", *ratio.index.drop("")]]
         found = jackknife(np.log(ratio.where(ratio > 0)))
         limits = np.exp(found[["low", "high"]])

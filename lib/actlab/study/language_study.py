@@ -10,7 +10,7 @@ from pydantic import model_validator
 from actlab.errors import BadInput
 from actlab.optimizers import OPTIMIZERS
 from actlab.study.plan import Plan, Tuning
-from actlab.study.record_size import check_sizes
+from actlab.study.record_size import check_sizes, check_texts
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Settings
 from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
@@ -71,6 +71,7 @@ class LanguageStudy(Study):
     def prepare(self, missing: Sequence[Arm]) -> str:
         """Refuse what no record holds; warn where the rates were chosen under other settings."""
         check_sizes(missing)
+        check_texts(missing)
         if self.rates is not None:
             warn_of_departures(self, self.rates, missing)
         return ""

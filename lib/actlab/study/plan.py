@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from actlab.errors import LIMITS
 from actlab.statistics.tuning import Rule
 
 T = TypeVar("T")
@@ -42,13 +43,13 @@ class Tuning(Checked):
     """The grid that is tried first."""
     seeds: Annotated[list[int], AfterValidator(_each_once)] = Field(min_length=1)
     """The first tries every rate, the others the best."""
-    keep: int = Field(Rule.keep, ge=1)
+    keep: int = Field(Rule.keep, ge=1, le=LIMITS["arms"])
     """How many of the best rates the other seeds try."""
-    factor: float = Field(Rule.factor, gt=1)
+    factor: float = Field(Rule.factor, gt=1, allow_inf_nan=False)
     """Between the edge of the grid and the next rate beyond it."""
-    least: Number = Field(Rule.least, gt=0)
+    least: Number = Field(Rule.least, gt=0, allow_inf_nan=False)
     """No rate below this is tried."""
-    most: Number = Field(Rule.most, gt=0)
+    most: Number = Field(Rule.most, gt=0, allow_inf_nan=False)
     """No rate above this is tried."""
 
     @property
@@ -93,7 +94,7 @@ class Outcome(Checked):
 class Plan(Checked):
     """What is decided before the runs. A later change makes a new ``version``; the old one stays in the history."""
 
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=LIMITS["number"])
     """Rises with every change."""
     question: str
     """In one sentence."""

@@ -1,11 +1,13 @@
-"""How large an arm's record will be, from its plan: one that no reader would take is refused before anything is
-trained."""
+"""How large an arm's record will be, and what it will say, from its plan: one that no reader would take is refused
+before anything is trained."""
 
 from collections.abc import Iterable
 from math import comb
 from typing import cast
 
 from actlab.errors import LIMITS, BadInput
+from actlab.records import store
+from actlab.records.schema import check_content
 from actlab.study.language_trial import LanguageTrial
 from actlab.study.trial import Arm
 
@@ -24,9 +26,22 @@ def check_sizes(arms: Iterable[Arm]) -> None:
             )
 
 
+def check_texts(arms: Iterable[Arm]) -> None:
+    """``RecordError`` where what the record of one of them will say of its settings and data no reader would take: the
+    path of its text, say. Arms of one text have the same data."""
+    of_texts = {(_first(arm).dataset, getattr(_first(arm), "shards", "")): arm for arm in arms}
+    for arm in of_texts.values():
+        told = {"arm": arm.id, "config": dict(arm.config), "provenance": {"data": _first(arm).data(), **arm.decided}}
+        check_content(told, store.canonical(told))
+
+
+def _first(arm: Arm) -> LanguageTrial:
+    return cast("LanguageTrial", arm.trials[0])
+
+
 def least_bytes(arm: Arm) -> int:
     """About how many bytes an arm's record has, and rarely fewer."""
-    first, asked, count = cast("LanguageTrial", arm.trials[0]), arm.measures, len(arm.trials)
+    first, asked, count = _first(arm), arm.measures, len(arm.trials)
     pairs = comb(count, 2) if arm.kind == "trials" else sum(bool(trial.change) for trial in arm.trials)
     evaluations = count * (first.iterations // first.evaluate_every + 1)
     found = count * TRIAL + evaluations * EVALUATION + (pairs * PAIR if asked.prediction_windows else 0)
