@@ -138,23 +138,27 @@ def test_the_log_says_how_a_run_failed(study, capsys, monkeypatch):
     assert "ERROR ended by KeyboardInterrupt" in log.read_text()
 
 
+def in_the_cache():
+    return [path for part in PARTS for path in files(part)]
+
+
 def test_the_cache_is_pruned_by_age(study, capsys):
     """A dry run deletes nothing; what has changed since stays, and so do records; the same run makes it again."""
     said(capsys, "run", study, "--workers", 1)
-    there = [*files()]
-    assert {file.part for file in there} == {"trials", "logs"}
+    there = in_the_cache()
+    assert {path.relative_to(paths.cache()).parts[0] for path in there} == {"trials", "logs"}
     strange = paths.cache() / "of-another-program"
     strange.write_text("keep")
     assert "would delete 0 files" in said(capsys, "cache", "prune")[0]
-    for file in there:
-        os.utime(file.path, (long_ago := time.time() - 40 * 86_400, long_ago))
+    for path in there:
+        os.utime(path, (long_ago := time.time() - 40 * 86_400, long_ago))
     told = said(capsys, "cache", "prune", "--dry-run")[0]
     assert f"would delete {len(there)} files" in told
-    assert [*files()] != []
+    assert in_the_cache() == there
     first = place_of(read_params(paths.Path(study)).arms()[0].trials[0])
     os.utime(first)
     assert f"deleted {len(there) - 1} files" in said(capsys, "cache", "prune", "--yes")[0]
-    assert [file.path for file in files()] == [first]
+    assert in_the_cache() == [first]
     assert strange.exists()
     assert "2 of 2 records" in said(capsys, "run", study, "--workers", 1)[0]
     assert "0 trials to train" not in said(capsys, "run", study, "--workers", 1, "--trials", 3)[0]

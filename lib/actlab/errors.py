@@ -1,8 +1,6 @@
 """The errors that a user's input can cause, each with what was given, what is allowed and where; the limits of what is
 read; the closed tables of names that raise them."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

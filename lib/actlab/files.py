@@ -1,8 +1,6 @@
 """Atomic writes of files, damaged files set aside, files read up to a limit; text that is safe in a page, tables that
 are safe in a spreadsheet."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -117,15 +115,14 @@ def read_yaml(path: Path) -> Any:
 
 def read_bytes(path: Path, kind: str) -> bytes:
     """A file of a user's, one of the kinds that ``errors.LIMITS`` has; ``BadInput`` where it is larger than they are,
-    without reading it (or more of it, where it has no end)."""
+    without reading more of it."""
     if "\0" in str(path):
         raise BadInput(f"{str(path)!r} is no {kind}: a path holds no NUL")
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise BadInput(f"{path} is no {kind}: it is not a regular file")  # a pipe would be waited for
     with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        content = file.read(LIMITS[kind] + 1) if size <= LIMITS[kind] else b""
-    if max(size, len(content)) > LIMITS[kind]:
+        content = file.read(LIMITS[kind] + 1)
+    if len(content) > LIMITS[kind]:
         raise BadInput(f"{path} is no {kind}: it has more than {LIMITS[kind]:,} bytes")
     return content
 

@@ -1,8 +1,6 @@
 """Where things lie: the one place that knows the folders of a project and of actlab itself, which environment variables
 move, and asks git about them."""
 
-from __future__ import annotations
-
 import functools
 import os
 import subprocess

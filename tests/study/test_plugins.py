@@ -82,11 +82,17 @@ def test_files_that_are_refused(mine):
     (mine.parent / "helpers.py").write_text("beta = 2\n")
     for content, message in (
         ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
-        ("import torch\n\n1 / 0\n", r"plug-in wrong\.py, line 3: ZeroDivisionError: division by zero"),
-        ("def f(:\n", r"plug-in wrong\.py, line 1: SyntaxError"),
+        (
+            "import torch\n\n1 / 0\n",
+            r"wrong\.py raises ZeroDivisionError: division by zero \(plug-in wrong\.py, line 3\)",
+        ),
+        ("def f(:\n", r"plug-in wrong\.py raises SyntaxError: .*\(wrong\.py, line 1\)"),
         ("from .helpers import beta\n", r"line 1 imports \.helpers, a file that no hash follows: put all into one"),
         ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
-        ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
+        (
+            "import nosuchpackage\n",
+            r"ModuleNotFoundError: No module named 'nosuchpackage' \(plug-in wrong\.py, line 1\)",
+        ),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
         ("import actlab\n" + 2 * "actlab.register_text('two', bytes)\n", r"'two' is already registered by wrong\.py"),
     ):

@@ -1,17 +1,14 @@
 """The command line: `actlab init | run | status | report | compare | measure | replay | sample | list | data | cache |
 book | paper`, a file for each kind of command."""
 
-from __future__ import annotations
-
 import io
 import signal
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from typer import Option
-from typer.core import TyperGroup
 
 import actlab
 from actlab import paths
@@ -19,26 +16,7 @@ from actlab.cli import arrays, cache, data, project, results, training
 from actlab.cli.options import CORES, Quiet, Verbose, console, errors, talk
 from actlab.errors import ActlabError, BadInput
 
-
-class Commands(TyperGroup):
-    """They end by what they themselves say: a plug-in that raises, or ends the program, is refused in one line."""
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: D102
-        try:
-            return super().invoke(ctx)
-        except (ActlabError, OSError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            if isinstance(error.__context__, BrokenPipeError):  # `| head` has read enough
-                raise
-            guard = sys.modules.get("actlab.plugins.guard")  # most commands load none
-            if guard and (fault := guard.blamed(error)):
-                raise BadInput(fault) from error
-            raise
-
-
 app = typer.Typer(
-    cls=Commands,
     help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -100,11 +78,17 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, `timeout` and schedulers of jobs
     try:
-        app(standalone_mode=True)
-    except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
-        errors.print("[red]error:[/red]", escape(str(error)))
+        app()
+    except BaseException as error:
+        guard = sys.modules.get("actlab.plugins.guard")  # most commands load none
+        line = guard.line_in_plugin(error) if guard else ""
+        if isinstance(error, ActlabError | OSError):  # OSError: a folder that may not be written, a disk that is gone
+            said = str(error)
+        elif line and guard:  # a plug-in that raises, or ends the program, where no place expects it
+            said = f"{line}: {guard.said(error)}"
+        else:
+            if isinstance(error, SystemExit) and error.code == INTERRUPTED:  # typer turns an interruption into this
+                errors.print("interrupted; run the same command again to go on")
+            raise
+        errors.print("[red]error:[/red]", escape(said))
         sys.exit(2)
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:  # typer turns an interruption into this
-            errors.print("interrupted; run the same command again to go on")
-        raise

@@ -1,14 +1,12 @@
 """`actlab measure`: how far the predictions of runs of any framework differ, from one array per run. Trains nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
-from actlab.cli.options import AsJson, Plugins, console, errors, print_json, print_table, rows_of
+from actlab.cli.options import AsJson, Plugins, console, errors, print_json, print_table
 
 app = typer.Typer()
 
@@ -33,8 +31,7 @@ def measure(
     if zero:
         errors.print(f"loss: infinite, since {' and '.join(zero)} its true class the probability 0", markup=False)
     if as_json:
-        print_json(rows_of(found))
-        return
+        print_json(found.to_dict("records"))
     print_table(found)
     console.print(f"n: runs; 95% intervals over runs; of {len(runs) * (len(runs) - 1) // 2} pairs")
     console.print("intervals of pairs are symmetric on a logarithmic scale (actlab.means: on the value's own)")

@@ -1,13 +1,8 @@
 """`actlab cache [prune]`: how large the cache is, and what may go from it. Records lie elsewhere and stay."""
 
-from __future__ import annotations
-
 import os
 import time
-from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -31,27 +26,15 @@ PARTS = {
 DAY = 86_400
 
 
-@dataclass(frozen=True)
-class CacheFile:
-    """One file."""
-
-    part: str
-    path: Path
-    size: int
-    """Bytes."""
-    changed: float
-    """Seconds since 1970."""
-
-
-def files() -> Iterator[CacheFile]:
-    """All of them, without locks and what is being written; links are not followed."""
-    for part in PARTS:
-        for folder, _, names in os.walk(paths.cache() / part):
-            for path in (Path(folder) / name for name in sorted(names)):
-                if path.suffix != ".lock" and path.name[0] != "." and not path.is_symlink():
-                    with suppress(FileNotFoundError):  # a run that goes on has taken it away
-                        found = path.stat()
-                        yield CacheFile(part, path, found.st_size, found.st_mtime)
+def files(part: str) -> dict[Path, os.stat_result]:
+    """Of one part each file, with size and times, without locks and what is being written; links are not followed."""
+    found = {}
+    for folder, _, names in os.walk(paths.cache() / part):
+        for path in (Path(folder) / name for name in sorted(names)):
+            if path.suffix != ".lock" and path.name[0] != "." and not path.is_symlink():
+                with suppress(FileNotFoundError):  # a run that goes on has taken it away
+                    found[path] = path.stat()
+    return found
 
 
 @app.callback(invoke_without_command=True)
@@ -59,16 +42,14 @@ def size(context: Context, as_json: AsJson = False) -> None:
     """How many files and bytes each part of the cache has."""
     if context.invoked_subcommand:
         return
-    there = list(files())
-    sizes = {part: [file.size for file in there if file.part == part] for part in PARTS}
+    rows = []
+    for part, holds in PARTS.items():
+        sizes = [status.st_size for status in files(part).values()]
+        rows.append({"part": part, "files": len(sizes), "bytes": sum(sizes)})
+        console.print(f"{part:<8}{len(sizes):>7} files {decimal(sum(sizes)):>10}  {holds}")
+    console.print(f"{paths.shown(paths.cache())} (ACTLAB_CACHE moves it)")
     if as_json:
-        rows = [{"part": part, "files": len(own), "bytes": sum(own)} for part, own in sizes.items()]
         print_json({"folder": str(paths.cache()), "parts": rows})
-        return
-    for part, own in sizes.items():
-        console.print(f"{part:<8}{len(own):>7} files {decimal(sum(own)):>10}  {PARTS[part]}")
-    total = sum(file.size for file in there)
-    console.print(f"{paths.shown(paths.cache())}: {len(there)} files, {decimal(total)} (ACTLAB_CACHE moves it)")
 
 
 @app.command()
@@ -82,15 +63,14 @@ def prune(
     for name in part or ():
         check_name("part", name, PARTS, "--part")
     since = time.time() - days * DAY  # what a process trains now has changed later
-    old = [file for file in files() if file.changed <= since and file.part in (part or PARTS)]
-    counts = Counter(file.part for file in old)
-    parts = ", ".join(f"{name} {counts[name]}" for name in PARTS if counts[name])
-    said = f"{len(old)} files, {decimal(sum(file.size for file in old))}{f' ({parts})' if parts else ''}"
+    there = [file for name in part or PARTS for file in files(name).items()]
+    old = {path: status.st_size for path, status in there if status.st_mtime <= since}
+    said = f"{len(old)} files, {decimal(sum(old.values()))}"
     if dry_run or not old:
         console.print(f"would delete {said}")
         return
     if not yes:
         typer.confirm(f"delete {said}?", abort=True)
-    for file in old:
-        file.path.unlink(missing_ok=True)
+    for path in old:
+        path.unlink(missing_ok=True)
     console.print(f"deleted {said}")

@@ -1,7 +1,5 @@
 """`actlab data list | get | tokenize`: the data sets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

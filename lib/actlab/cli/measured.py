@@ -1,7 +1,5 @@
 """What `actlab measure` computes: metrics of pairs, loss and accuracy of runs of any framework, one array a run."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from pathlib import Path
@@ -40,31 +38,30 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
             distances = metrics.compare(arrays[first], arrays[second], truth, own)
         except BadInput as error:
             raise BadInput(f"{first} (first) and {second} (second): {error}") from None
-        rows.append({"arm": "all", "first": first, "second": second} | distances)
-    pairs, zero = pd.DataFrame(rows), list[str]()
-    found = {name: means(pairs, name, "arm") for name in pairs.columns[3:] if not name.startswith("churn_")}
-    for one in found.values():
-        one["low"], one["high"] = log_limits(one["estimate"], one["low"], one["high"])
+        rows.append({"first": first, "second": second} | distances)
+    pairs = pd.DataFrame(rows).melt(["first", "second"], var_name="metric")
+    found, zero = means(pairs[~pairs["metric"].str.startswith("churn_")], "value", "metric"), list[str]()
+    found["low"], found["high"] = log_limits(found["estimate"], found["low"], found["high"])
     if truth is not None:
         of_runs, zero = scores(arrays, truth)
-        found |= of_runs
-    table = pd.concat(found, names=["metric"]).reset_index("metric")
-    return table[["metric", "n", "estimate", "low", "high"]].reset_index(drop=True), zero
+        found = pd.concat([found, of_runs], ignore_index=True)
+    return found[["metric", "n", "estimate", "low", "high"]], zero
 
 
-def scores(arrays: dict[str, Array], truth: Array) -> tuple[dict[str, pd.DataFrame], list[str]]:
+def scores(arrays: dict[str, Array], truth: Array) -> tuple[pd.DataFrame, list[str]]:
     """(``means`` of the runs' loss and accuracy; the runs that give a true class the probability 0)."""
     right = {name: values[np.arange(len(truth)), truth.astype(int)] for name, values in arrays.items()}
     zero = [f"{name} gives input {(p == 0).argmax()} (from 0)" for name, p in right.items() if not p.all()]
-    hits = [100 * (values.argmax(axis=1) == truth).mean() for values in arrays.values()]
-    runs = pd.DataFrame({"arm": "all", "seed": list(arrays), "accuracy": hits})
-    accuracy = means(runs, "accuracy", "arm")
-    accuracy[["low", "high"]] = accuracy[["low", "high"]].clip(0, 100)
+    runs = pd.DataFrame({"seed": list(arrays)})
+    if not zero:
+        runs["loss"] = [-np.log(p).mean() for p in right.values()]
+    runs["accuracy"] = [100 * (values.argmax(axis=1) == truth).mean() for values in arrays.values()]
+    found = means(runs.melt("seed", var_name="metric"), "value", "metric")
+    accuracy = found["metric"] == "accuracy", ["low", "high"]
+    found.loc[accuracy] = found.loc[accuracy].clip(0, 100)
     if zero:
-        loss = pd.DataFrame({"n": [len(arrays)], "estimate": math.inf})
-    else:
-        loss = means(runs.assign(loss=[-np.log(p).mean() for p in right.values()]), "loss", "arm")
-    return {"loss": loss, "accuracy": accuracy}, zero
+        found.loc[len(found)] = {"metric": "loss", "n": len(arrays), "estimate": math.inf}
+    return found, zero
 
 
 def probabilities(path: Path, logits: bool) -> Array:

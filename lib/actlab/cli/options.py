@@ -1,8 +1,5 @@
 """What the commands share: consoles, and options of several of them."""
 
-from __future__ import annotations
-
-import json
 import logging
 import os
 from typing import Annotated, Any
@@ -32,7 +29,15 @@ Activations = Annotated[list[str] | None, Option("--activation", help=f"Only thi
 Plugins = Annotated[list[str] | None, Option("--plugin", help="A Python file with parts of your own; may be repeated.")]
 
 
-AsJson = Annotated[bool, Option("--json", help="Print JSON in place of text; its keys stand in the book.")]
+def _json_alone(asked: bool) -> bool:
+    """Nothing else is said where JSON is."""
+    console.quiet = console.quiet or asked
+    return asked
+
+
+AsJson = Annotated[
+    bool, Option("--json", callback=_json_alone, help="Print JSON in place of text; its keys stand in the book.")
+]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 Verbose = Annotated[bool, Option("--verbose", "-v", help="Print each trial too.")]
 
@@ -49,12 +54,6 @@ def print_json(value: object) -> None:
     """A value of plain types as JSON that every reader takes: ``null`` for a number that is not finite. Also where
     nothing else is said."""
     typer.echo(in_json(value, indent=1))
-
-
-def rows_of(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a pandas table in plain types."""
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
-    return rows
 
 
 def print_table(frame: Any) -> None:

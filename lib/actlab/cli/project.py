@@ -1,7 +1,5 @@
 """`actlab init`: a project of one's own, where records, data and cache lie outside of actlab's checkout."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +14,7 @@ from actlab.files import write_bytes, write_text
 app = typer.Typer()
 TEMPLATE = Path(__file__).with_name("template")
 """What a new project holds."""
-IGNORED = ".cache/\ndata/\nout/\nresults/*/failed/\nresults/*/set-aside/\n"
+IGNORED = b".cache/\ndata/\nout/\nresults/*/failed/\nresults/*/set-aside/\n"
 """What git leaves out of it."""
 SAID = "A project of actlab: records go to results/ beside this file.\n"
 
@@ -32,14 +30,12 @@ def init(
     if (root / paths.MARK).exists():
         raise BadInput(f"{root} is a project already")
     (root / "results").mkdir(parents=True, exist_ok=True)
-    for source in sorted(path for path in TEMPLATE.rglob("*") if path.is_file()):
-        place = root / source.relative_to(TEMPLATE)
-        if place.exists():
-            console.print(f"{paths.shown(place)}: left as it is")
-            continue
-        write_bytes(place, source.read_bytes())
-    if not (root / ".gitignore").exists():
-        write_text(root / ".gitignore", IGNORED)
-    write_text(root / paths.MARK, SAID)
+    files = {path.relative_to(TEMPLATE): path.read_bytes() for path in sorted(TEMPLATE.rglob("*")) if path.is_file()}
+    for name, content in {**files, Path(".gitignore"): IGNORED}.items():
+        if (root / name).exists():
+            console.print(f"{paths.shown(root / name)}: left as it is")
+        else:
+            write_bytes(root / name, content)
+    write_text(root / paths.MARK, SAID)  # last: it is a project now
     there = "" if root == Path.cwd() else f"cd {paths.shown(root)} && "
     console.print(f"{root} is a project; go on with: {there}actlab run params/first.yaml")

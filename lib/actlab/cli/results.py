@@ -1,7 +1,5 @@
 """`actlab report | compare | list | rm | mv`: what is recorded and what can be named. Trains nothing."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from dataclasses import asdict
@@ -12,37 +10,25 @@ import typer
 from typer import Argument, Option
 
 from actlab import paths
-from actlab.cli.options import (
-    MANY,
-    Activations,
-    AsJson,
-    Models,
-    Plugins,
-    console,
-    print_json,
-    print_table,
-    rows_of,
-)
+from actlab.cli.options import MANY, Activations, AsJson, Models, Plugins, console, print_json, print_table
+from actlab.errors import BadInput, check_name
+from actlab.files import in_csv, write_text
 
 app = typer.Typer()
 
 
-def recorded_studies(incomplete: str) -> list[str]:
+def recorded_studies() -> list[str]:
     """For completion."""
     from actlab.records import store
 
     with suppress(paths.NoProject):
-        return [name for name in store.studies() if name.startswith(incomplete)]
+        return store.studies()
     return []
 
 
-def what_is_listed(incomplete: str) -> list[str]:
-    """For completion."""
-    return [name for name in LISTS if name.startswith(incomplete)]
-
-
-Study = Annotated[str, Argument(help="A folder below results/.", autocompletion=recorded_studies)]
 LISTS = ["studies", "fields", "activations", "models", "networks", "optimizers", "scales", "texts", "metrics"]
+Study = Annotated[str, Argument(help="A folder below results/.", autocompletion=recorded_studies)]
+What = Annotated[str, Argument(help=f"One of {', '.join(LISTS)}.", autocompletion=lambda: LISTS)]
 Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
 
 
@@ -69,17 +55,15 @@ def report(
     place = paths.located(str(out)) if out else Path("out") / study
     for path in reports.write(loaded, place, (listed(formats) or ["png"]) if plots else ()):
         written.append(str(path))
-        if not as_json:
-            console.print(str(path))
-    if as_json:
-        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": rates}
-        rows = {name: rows_of(table) for name, table in tables.items()}
-        print_json({"study": study, "reference": loaded.reference, "files": written, **rows})
-        return
+        console.print(str(path))
     for line in reports.rates.lines(rates):
         console.print(line)
     if plots and (told := reports.left_out(loaded)):
         console.print(told)
+    if as_json:
+        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": rates}
+        rows = {name: table.to_dict("records") for name, table in tables.items()}
+        print_json({"study": study, "reference": loaded.reference, "files": written, **rows})
 
 
 @app.command()
@@ -93,23 +77,19 @@ def compare(
     metric. Trains nothing."""
     os.environ["MPLBACKEND"] = "agg"
     from actlab import report as reports
-    from actlab.errors import BadInput
-    from actlab.files import in_csv, write_text
     from actlab.records.tables import COLUMNS
 
     differs, differences = reports.compare(first, second)
     if out:
         place, text = paths.located(str(out)), in_csv(differences, index=False)  # a link stays a link
-        if place.exists() and not place.is_file():
-            raise BadInput(f"--out {out}: expected a file to write, got what is none")
         head = text.partition("\n")[0].encode()
-        if place.is_relative_to(paths.results()) or (place.exists() and not place.read_bytes().startswith(head)):
-            raise BadInput(f"--out {out}: records are there, or a file that no comparison wrote: choose another name")
+        ours = place.is_file() and place.read_bytes().startswith(head)
+        if place.is_relative_to(paths.results()) or (place.exists() and not ours):
+            raise BadInput(
+                f"--out {out}: expected a file to write; records are there, or a file that no comparison wrote: choose "
+                "another name"
+            )
         write_text(place, text)
-    if as_json:
-        rows = rows_of(differences)
-        print_json({"first": first, "second": second, "settings": differs, "differences": rows})
-        return
     console.print("\n".join(differs or ["the same settings"]))
     print_table(differences)
     console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
@@ -117,6 +97,9 @@ def compare(
         console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
     if out:
         console.print(str(out))
+    if as_json:
+        rows = differences.to_dict("records")
+        print_json({"first": first, "second": second, "settings": differs, "differences": rows})
 
 
 def _catalogue() -> dict[str, dict[str, str]]:
@@ -130,6 +113,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.optimizers import OPTIMIZERS
     from actlab.plugins import PARTS
     from actlab.records.tables import COLUMNS
+    from actlab.study.described import fields
 
     names = {
         "studies": _studies(),
@@ -139,7 +123,11 @@ def _catalogue() -> dict[str, dict[str, str]]:
             for name, row in MODELS.items()
         },
         "networks": {name: f"{row.activation}, for `kind: mnist`" for name, row in networks().items()},
-        "fields": _fields(),
+        "fields": {
+            f"{row.name} ({', '.join(row.kinds)})": f"{row.meaning} Default: {row.default}. Allowed: {row.allowed}"
+            f"{'; a list is an axis' * row.several}."
+            for row in fields()
+        },
         "scales": {
             name: f"{size.n_layer} layers, width {size.n_embd}, {size.n_head} heads, context {size.block_size}"
             for name, size in SCALES.items()
@@ -158,60 +146,35 @@ def _catalogue() -> dict[str, dict[str, str]]:
     return names
 
 
-def _fields() -> dict[str, str]:
-    """Every field of a params file -> what it means and may be; with its kinds where they differ."""
-    from actlab.study.described import fields
-
-    rows = fields()
-    names = [row.name for row in rows]
-    found = {}
-    for row in rows:
-        kinds = f"({', '.join(row.kinds)})"
-        name = f"{row.name} {kinds}" if names.count(row.name) > 1 else row.name
-        axis = "; a list is an axis" * row.several
-        of = f" {kinds}" if name == row.name else ""
-        found[name] = f"{row.meaning} Default: {row.default}. Allowed: {row.allowed}{axis}.{of}"
-    return found
-
-
 def _studies() -> dict[str, str]:
     """Study -> how many records of trials, and where it is not the project's own; none outside of any project."""
     from actlab.records import store
 
+    found = {}
     with suppress(paths.NoProject):
-        counts = {
-            name: sum(not path.name.startswith("baseline-") for path in store.folder_of(name).glob("*.json"))
-            for name in store.folders()
-        }
-        own = paths.results()
-        return {
-            name: f"{count} records" + (", recorded by actlab" if store.folder_of(name).parent != own else "")
-            for name, count in counts.items()
-            if count
-        }
-    return {}
+        for name in store.folders():
+            folder = store.folder_of(name)
+            count = sum(not path.name.startswith("baseline-") for path in folder.glob("*.json"))
+            if count:
+                found[name] = f"{count} records{', recorded by actlab' * (folder.parent != paths.results())}"
+    return found
 
 
 @app.command("list")
-def list_names(
-    what: Annotated[str, Argument(help=f"One of {', '.join(LISTS)}.", autocompletion=what_is_listed)],
-    plugin: Plugins = None,
-    as_json: AsJson = False,
-) -> None:
+def list_names(what: What, plugin: Plugins = None, as_json: AsJson = False) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""
-    from actlab.errors import Table
     from actlab.plugins import load_plugins
+    from actlab.study.described import fields
 
+    check_name("list", what, LISTS)
     load_plugins(plugin or ())
-    found = Table("list", _catalogue().items()).find(what)
+    found = _catalogue()[what]
+    for name, about in found.items():
+        console.print(f"{name:<20} {about}".rstrip())
     if as_json and what == "fields":
-        from actlab.study.described import fields
-
         print_json([asdict(row) for row in fields()])
     elif as_json:
         print_json([{"name": name, "about": about} for name, about in found.items()])
-    for name, about in found.items() if not as_json else ():
-        console.print(f"{name:<20} {about}".rstrip())
 
 
 @app.command("rm")
@@ -222,7 +185,7 @@ def remove_study(study: Study, yes: Yes = False) -> None:
 
     files, place = own_files(study), where(study)
     if not yes:
-        typer.confirm(f"delete {where(study)} ({len(files)} files)?", abort=True)
+        typer.confirm(f"delete {place} ({len(files)} files)?", abort=True)
     remove(study)
     console.print(f"{place} is gone")
 

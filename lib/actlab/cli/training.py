@@ -1,12 +1,10 @@
 """`actlab run | status | check-plugin | sample | replay`: what trains, or uses what was trained."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -25,14 +23,9 @@ from actlab.cli.options import (
     errors,
     print_json,
     print_table,
-    rows_of,
     talk,
 )
 from actlab.errors import LIMITS, BadInput
-
-if TYPE_CHECKING:
-    from actlab.study.progress import Event, StudyDisplay
-    from actlab.study.study import Study as AnyStudy
 
 app = typer.Typer()
 Files = Annotated[list[Path], Argument(help="Params files, such as params/repro-quick.yaml; one after the other.")]
@@ -67,7 +60,7 @@ def run(
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
     since = time.monotonic()
     if quiet or verbose:
-        talk(quiet, verbose)
+        talk(quiet or as_json, verbose and not as_json)
     if as_json and not dry_run:
         raise BadInput("--json says what --dry-run finds: give both, or `actlab status --json`")
     from actlab.study.workers.startup import loading, start_fork_server
@@ -88,22 +81,30 @@ def run(
         overrides.filtered(study.read_params(path, plugin or (), set_ or (), **changes), str(path), filters)
         for path in params
     ]
-    failed = False
     if dry_run:
-        _say_how_far(all_of_them, workers, time.monotonic() - since, as_json)
+        from actlab.study import status as how_far
+
+        start, found = time.monotonic() - since, []  # seconds that a run needs before it trains
+        for settings in all_of_them:
+            arms = how_far.of(settings)
+            left, rows = how_far.seconds_left(arms, workers, start), arms.to_dict("records")
+            found.append({"study": settings.study, "workers": workers, "seconds_left": left, "arms": rows})
+            print_table(arms)
+            console.print(how_far.in_words(arms, workers, start))
+        if as_json:
+            print_json(found)
         return
+    failed = False
     for settings in all_of_them:  # of which none trains before all are checked
         for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
             console.print(f"set aside: {path}")
         display = StudyDisplay(console, verbose=logging.getLogger("actlab").isEnabledFor(logging.INFO))
-        with display, run_log.kept(settings.study) as log:
-
-            def watch(event: Event, display: StudyDisplay = display, log: run_log.RunLog = log) -> None:
-                display.watch(event)
-                log.watch(event)
-
-            with tracked(track, Path("out") / settings.study / "tensorboard", watch) as every:
-                outcome = study.run(settings, workers, every, scheduler, into_recorded)
+        with (
+            display,
+            run_log.kept(settings.study, display.watch) as log,
+            tracked(track, Path("out") / settings.study / "tensorboard", log.watch) as watch,
+        ):
+            outcome = study.run(settings, workers, watch, scheduler, into_recorded)
         done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})
         console.print(f"{store.where(settings.study)}: {done} of {len(outcome.arms)} records")
         for arm, trial in outcome.failed:
@@ -144,22 +145,6 @@ def status(
     run(params, model, activation, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin, as_json=as_json)
 
 
-def _say_how_far(studies: list[AnyStudy], workers: int, start: float, as_json: bool) -> None:
-    """Of each study its arms and what is left; ``start``: seconds that a run needs before it trains."""
-    from actlab.study.status import in_words, of, seconds_left
-
-    found = []
-    for study in studies:
-        arms = of(study)
-        left = seconds_left(arms, workers, start)
-        found.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": rows_of(arms)})
-        if not as_json:
-            print_table(arms)
-            console.print(in_words(arms, workers, start))
-    if as_json:
-        print_json(found)
-
-
 @app.command()
 def sample(
     record: Annotated[str, Argument(help="Of a language model: STUDY/CONFIGURATION, as repro-lite/charlm-gelu.")],
@@ -178,8 +163,7 @@ def sample(
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())
-    display = StudyDisplay(errors)
-    with display:
+    with StudyDisplay(errors) as display:
         texts = sampling.written(record, seed or [None], prompt, length, draw, anyway, display.watch)
     for label, text in texts["texts"].items():
         other = ", not the recorded weights" if label in texts.get("notes", {}) else ""
@@ -219,12 +203,14 @@ def replay(
     else:
         recorded = replays.sample(replays.recorded_trials(study, trial), None, seed, minutes)
         tasks, skipped = replays.possible(recorded, sample)
-        console.print(*skipped, sep="\n", end="\n" * bool(skipped))
-    trained, wrong, display = 0, 0, StudyDisplay(console)
-    with display:
+        for sentence in skipped:
+            console.print(sentence)
+    trained = wrong = 0
+    with StudyDisplay(console) as display:
         for outcome in replays.replay_all(tasks, workers, display.watch, keep):
             console.print(outcome.sentence)
-            trained, wrong = trained + (outcome.record is not None), wrong + outcome.wrong
+            trained += outcome.record is not None
+            wrong += outcome.wrong
     if not trained:
         raise BadInput(f"none of {len(tasks)} trials could be trained again here")
     if every:

@@ -3,10 +3,8 @@ on, known by the hash of the file. Every worker is sent their text; `register.py
 
 import ast
 import hashlib
-import linecache
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,11 +14,11 @@ from typing import Any
 from actlab import metrics, paths
 from actlab.activations import ACTIVATIONS
 from actlab.data import text as texts
-from actlab.errors import ActlabError, BadInput, Table, brief
+from actlab.errors import BadInput, Table, brief
 from actlab.files import read_text
 from actlab.models import MODELS
 from actlab.optimizers import OPTIMIZERS
-from actlab.plugins.guard import FILES, guarded, line_in_plugin, said
+from actlab.plugins.guard import FILES, guarded
 
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""
@@ -80,16 +78,17 @@ def plugin_files() -> list[PluginFile]:
     return list(dict.fromkeys(part.file for part in PARTS.values()))
 
 
+def sha256_of(kind: str, name: str) -> str:
+    """Of the file that a part comes from (of a text: of its characters); empty for a built-in one."""
+    if kind == "dataset":
+        return texts.own_sha256(name)
+    return PARTS[kind, name].file.sha256 if (kind, name) in PARTS else ""
+
+
 def parts_of(**named: str) -> Parts:
-    """What is not built in among parts named by their kind, ``activation="mine"``, each with the sha256 of its file (of
-    a text: of its characters)."""
-    found = {}
-    for kind, name in named.items():
-        if kind == "dataset":
-            found[kind] = texts.own_sha256(name)
-        elif part := PARTS.get((kind, name)):
-            found[kind] = part.file.sha256
-    return tuple(sorted((kind, sha256) for kind, sha256 in found.items() if sha256))
+    """What is not built in among parts named by their kind, ``activation="mine"``, each with its sha256."""
+    found = [(kind, sha256_of(kind, name)) for kind, name in sorted(named.items())]
+    return tuple((kind, sha256) for kind, sha256 in found if sha256)
 
 
 def find_part(kind: str, name: str, planned: str = "") -> Any:
@@ -98,18 +97,20 @@ def find_part(kind: str, name: str, planned: str = "") -> Any:
     Raises:
         BadInput: it is not the one that was ``planned`` (or recorded): its hash, empty for a built-in one.
     """
-    if planned and name not in TABLES[kind]:
-        raise BadInput(f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)")
-    if planned != (now := dict(parts_of(**{kind: name})).get(kind, "")):
-        before, here = (f"hash {each[:10]}" if each else "built in" for each in (planned, now))
-        raise BadInput(f"the {kind} {name!r} is not the one that was planned ({before}), but another ({here})")
+    now = sha256_of(kind, name)
+    if planned != now:
+        before, here = planned[:10] or "none", now[:10] or "none"
+        raise BadInput(
+            f"the {kind} {name!r} is not the one that was planned (hash {before}), but another (hash {here}): load the "
+            "plug-in file that it came from (--plugin; actlab.load_plugins)"
+        )
     return TABLES[kind].find(name)
 
 
 def own_metrics(files: Iterable[str]) -> Parts:
     """A user's own metrics for a study that names these plug-in files: (name, sha256)."""
-    wanted = {paths.located(file) for file in files}
-    own = [part for part in PARTS.values() if part.kind == "metric" and part.file.place in wanted]
+    places = {paths.located(file) for file in files}
+    own = [part for part in PARTS.values() if part.kind == "metric" and part.file.place in places]
     return tuple(sorted((part.name, part.file.sha256) for part in own))
 
 
@@ -153,67 +154,57 @@ def execute(file: PluginFile) -> None:
     """Run a plug-in and register its parts, in place of those that an earlier version of the file registered."""
     if file in plugin_files():
         return
-    _forget(file)
-    module = ModuleType(f"actlab_plugin_{file.place.stem}_{hashlib.sha256(bytes(file.place)).hexdigest()[:8]}")
+    _forget(file.place)
+    module = ModuleType(f"actlab_plugin_{file.sha256}")
     module.__file__ = str(file.place)
     sys.modules[module.__name__] = module  # dataclasses and pickle look a class's module up
-    linecache.cache[file.name] = len(file.text), None, file.text.splitlines(keepends=True), file.name  # for inspect
     FILES.add(file.name)
     RUNNING.append(file)
     try:
         with guarded(f"the plug-in {file.name}"):
-            _run(file, module)
+            tree = ast.parse(file.text, file.name)
+            _check_imports(file, tree)
+            exec(compile(tree, file.name, "exec"), module.__dict__)  # noqa: S102  # the user's own file
+            if not parts_in(file.place):
+                raise BadInput(
+                    f"the plug-in {file.name} registers nothing: it may call actlab.register_activation, _model, "
+                    "_optimizer, _text or _metric"
+                )
     except BaseException:
-        _forget(file)
+        _forget(file.place)
         raise
     finally:
         RUNNING.pop()
-    if not parts_in(file.place):
-        kinds = ("activation", "model", "optimizer", "text", "metric")
-        allowed = ", ".join(f"actlab.register_{kind}" for kind in kinds)
-        raise BadInput(f"the plug-in {file.name} registers nothing: it may call {allowed}")
 
 
-def _run(file: PluginFile, module: ModuleType) -> None:
-    """Execute its text; ``BadInput`` names the line that raised."""
-    try:
-        _check_imports(tree := ast.parse(file.text, file.name))
-        exec(compile(tree, file.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # the user's own file
-    except KeyboardInterrupt:
-        raise
-    except ActlabError as error:
-        raise BadInput(f"plug-in {file.name}: {error}") from None
-    except BaseException as error:  # whatever a plug-in raises, it is refused in one sentence
-        place = line_in_plugin(error) or f"plug-in {file.name}, line {getattr(error, 'lineno', None) or '?'}"
-        raise BadInput(f"{place}: {said(error)}") from error
-
-
-def _forget(file: PluginFile) -> None:
-    for part in parts_in(file.place):
+def _forget(place: Path) -> None:
+    for part in parts_in(place):
         del PARTS[part.kind, part.name], TABLES[part.kind][part.name]
 
 
-def _check_imports(tree: ast.Module) -> None:
+def _check_imports(file: PluginFile, tree: ast.Module) -> None:
     """A plug-in imports packages only: its hash could not see a change of another file."""
-    imports: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            imports += [(node.lineno, alias.name) for alias in node.names]
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            imports.append((node.lineno, "." * node.level + (node.module or "")))
-    for line, name in imports:
-        if _of_the_user(name):
-            raise BadInput(f"line {line} imports {name}, a file that no hash follows: put all into one file")
+            names = ["." * node.level + (node.module or "")]
+        else:
+            continue
+        for name in filter(_of_the_user, names):
+            raise BadInput(
+                f"plug-in {file.name}: line {node.lineno} imports {name}, a file that no hash follows: put all into "
+                "one file"
+            )
 
 
 def _of_the_user(module: str) -> bool:
     """Whether a module is there, and not of Python, actlab or an installed package, whose versions are in every
     record."""
-    root = module.split(".")[0]
+    root = module.partition(".")[0]
     if not root:  # of `from . import mine`
         return True
-    with suppress(ValueError, ImportError):
-        if root not in sys.stdlib_module_names | {"actlab"} and (spec := find_spec(root)):
-            places = [spec.origin or "", *(spec.submodule_search_locations or [])]
-            return not any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
-    return False
+    if root == "actlab" or root in sys.stdlib_module_names or not (spec := find_spec(root)):
+        return False
+    places = f"{spec.origin} {spec.submodule_search_locations}"
+    return "site-packages" not in places and "dist-packages" not in places

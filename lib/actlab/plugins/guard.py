@@ -5,7 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 import torch
@@ -17,22 +17,9 @@ FILES = set[str]()
 """Names of the plug-in files that have been run."""
 
 
-def _here() -> str:
-    """The current folder; empty where it was deleted."""
-    with suppress(OSError):
-        return os.getcwd()
-    return ""
-
-
 def _folders() -> dict[str, str]:
-    """Of the project's folders those that the environment names."""
-    return {name: os.environ[name] for name in paths.VARIABLES if name in os.environ}
-
-
-def _set_folders(named: dict[str, str]) -> None:
-    for name in paths.VARIABLES:
-        os.environ.pop(name, None)
-    os.environ.update(named)
+    """Of the project's folders those that the environment names; empty is as none."""
+    return {name: os.environ.get(name, "") for name in paths.VARIABLES}
 
 
 def _set_streams(streams: tuple[TextIO, TextIO]) -> None:
@@ -55,8 +42,8 @@ SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
     ),
     "torch.set_flush_denormal": (_flushes_denormal, torch.set_flush_denormal),
     "torch.set_grad_enabled": (torch.is_grad_enabled, torch.set_grad_enabled),
-    "os.chdir": (_here, os.chdir),
-    "os.environ": (_folders, _set_folders),
+    "os.chdir": (os.getcwd, os.chdir),
+    "os.environ": (_folders, os.environ.update),
     "sys.stdout or sys.stderr": (lambda: (sys.stdout, sys.stderr), _set_streams),
 }
 """What sets it -> how it is read, how it is set. Threads, TF32 and determinism are set by each trial itself."""
@@ -111,19 +98,11 @@ def guarded(what: str) -> Iterator[None]:
 
 def said(error: BaseException) -> str:
     """Class and message of an exception of a user's, whose message may itself raise."""
+    kind = type(error).__name__
     try:
-        message = str(error)
+        return f"{kind}: {error}"
     except BaseException as other:
-        message = f"its message cannot be read ({type(other).__name__})"
-    return f"{type(error).__name__}: {message}"
-
-
-def blamed(error: BaseException) -> str:
-    """What a plug-in has done that no other place has refused: its line and the exception, or that it ended the
-    program; empty where the fault is not a plug-in's."""
-    if place := line_in_plugin(error):
-        return f"{place}: {said(error)}"
-    return "" if isinstance(error, Exception) else f"a part of a plug-in ends the program: {said(error)}"
+        return f"{kind}: its message cannot be read ({type(other).__name__})"
 
 
 def line_in_plugin(error: BaseException) -> str:
