@@ -78,17 +78,13 @@ def plugin_files() -> list[PluginFile]:
     return list(dict.fromkeys(part.file for part in PARTS.values()))
 
 
-def sha256_of(kind: str, name: str) -> str:
-    """Of the file that a part comes from (of a text: of its characters); empty for a built-in one."""
-    if kind == "dataset":
-        return texts.own_sha256(name)
-    return PARTS[kind, name].file.sha256 if (kind, name) in PARTS else ""
-
-
 def parts_of(**named: str) -> Parts:
-    """What is not built in among parts named by their kind, ``activation="mine"``, each with its sha256."""
-    found = [(kind, sha256_of(kind, name)) for kind, name in sorted(named.items())]
-    return tuple((kind, sha256) for kind, sha256 in found if sha256)
+    """What is not built in among parts named by their kind, ``activation="mine"``, each with the sha256 of its file (of
+    a text: of its characters)."""
+    found = {kind: PARTS[kind, name].file.sha256 for kind, name in named.items() if (kind, name) in PARTS}
+    if "dataset" in named:
+        found["dataset"] = texts.own_sha256(named["dataset"])
+    return tuple(sorted((kind, sha256) for kind, sha256 in found.items() if sha256))
 
 
 def find_part(kind: str, name: str, planned: str = "") -> Any:
@@ -97,7 +93,7 @@ def find_part(kind: str, name: str, planned: str = "") -> Any:
     Raises:
         BadInput: it is not the one that was ``planned`` (or recorded): its hash, empty for a built-in one.
     """
-    now = sha256_of(kind, name)
+    now = dict(parts_of(**{kind: name})).get(kind, "")
     if planned != now:
         before, here = planned[:10] or "none", now[:10] or "none"
         raise BadInput(
