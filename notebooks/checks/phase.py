@@ -89,4 +89,31 @@ def check_the_cost(cost: pd.DataFrame, found: pd.DataFrame, jumps: pd.DataFrame,
 
 def check_the_verdicts(plan: pd.DataFrame) -> None:
     """By the rules of the plan."""
-    agrees([*plan["outcome"]], ["failed", "undecided", "undecided"], "outcomes")
+    agrees([*plan["outcome"]], ["failed", "undecided", "undecided", "failed", "failed"], "outcomes")
+
+
+def check_the_growth(growth: pd.DataFrame, exponent: pd.DataFrame, stretch: pd.DataFrame, calm: pd.DataFrame) -> None:
+    """Of a small difference in charlm."""
+    smooth = growth.drop("relu")
+    quiet = 10 ** smooth.loc[:, :0.002]
+    holds(calm.drop("relu").loc[:, :0.002].all(axis=None), "GELU and SwiGLU are quiet up to 0.002")
+    holds(not calm.drop("relu").loc[:, 0.004:].any(axis=None), "and at no higher rate")
+    agrees(quiet.min(axis=None), 10, "times at quiet rates, at least", digits=0)
+    agrees(quiet.max(axis=None), 1400, "times at quiet rates, at most", digits=-2)
+    holds((growth.loc[:, 0.004:] > 12).all(axis=None), "a trillion times and more at the others")
+    agrees(smooth[0.004], [12, 12], "powers of ten at 0.004", digits=0)
+    agrees(smooth[0.008].min(), 66, "powers of ten at 0.008", digits=0)
+    agrees(10 ** growth.loc[["relu", "gelu"], 0.001], [25, 101], "times at 0.001", digits=0)
+    one = stretch[(stretch["activation"] == "relu") & (stretch["learning_rate"] == 0.0005)]
+    apart = one[one["sides_apart"] > 0]
+    agrees(len(apart), 1, "stretches in which a sign differs")
+    agrees(1e6 * apart["sides_apart"].item(), 1, "of a million inputs", digits=0)
+    agrees(apart["weight_distance"].item() / 1e-8, 6800, "growth in these ten steps", digits=-2)
+    flat = exponent.drop("relu").stack()
+    low, high = flat[flat.index.get_level_values(1) <= 0.002], flat[flat.index.get_level_values(1) > 0.002]
+    agrees(low.agg(["min", "max"]), [0.001, 0.010], "exponents at quiet rates", digits=3)
+    agrees(high.min(), 0.058, "at the others, least", digits=3)
+    agrees(high.max(), 1.9, "at the others, most", digits=1)
+    agrees(exponent.loc["relu", [0.001, 0.002]], [0.004, 0.021], "ReLU's", digits=3)
+    agrees(exponent.loc["relu", 0.0005], 0.08, "ReLU's at the lowest rate", digits=2)
+    holds((exponent > 0).all(axis=None), "no exponent is below 0")
