@@ -32,12 +32,7 @@ def check_the_choices(choices: pd.DataFrame, late: pd.Series, with_both: pd.Seri
     agrees(1 - apart[1:3] / apart[0], [0.33, 0.26], "a third and a quarter", digits=2)
     agrees([apart[0] - apart[1], -100 * late["estimate"], apart[2] - apart[3]], [6.55, 5.10, 1.05], "points", digits=2)
     agrees([loss[1] - loss[0], loss[3] - loss[2]], [-0.027, 0.009], "nats by averaging", digits=3)
-    agrees(
-        [100 * with_both[name] for name in ("estimate", "low", "high")],
-        [0.4, 0.2, 0.6],
-        "both minus averaging",
-        digits=1,
-    )
+    agrees([100 * with_both[name] for name in ("estimate", "low", "high")], [0.4, 0.2, 0.6], "both minus averaging", digits=1)
 
 
 def check_costs(costs: pd.DataFrame) -> None:
