@@ -16,7 +16,7 @@ from tiny import ran, typed
 
 from actlab import paths
 from actlab.records import store
-from actlab.study import replay
+from actlab.study import replay, status
 
 BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(
@@ -72,7 +72,7 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     tuning = "tuning={rates: [0.004, 0.016], seeds: [900], least: 0.004, most: 0.016}"
     small = ("--set", "study=mine-tuning", "--set", "model=charlm", "--set", "activation=squareplus", "--max-iters", 2)
     assert typed("run", "my-study.yaml", "--workers", 1, "--set", tuning, *small) == 0
-    monkeypatch.setattr("actlab.study.status.Times.of", lambda *_: 1.0)
+    monkeypatch.setattr(status, "seconds_timed", lambda trial, _: {status.pace_of(trial): 1.0})
     done = replay.Replay("replayed", {})
     monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
 

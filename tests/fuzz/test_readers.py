@@ -66,7 +66,7 @@ def test_a_record_is_read_whole_or_refused_whole(kind, studies, door, monkeypatc
     again = record["trials"][0]
     monkeypatch.setattr(replay, "train_afresh", lambda task, report: [(dict(again), {})])
     monkeypatch.setattr(load_model, "run_task", lambda task, report: [again])
-    monkeypatch.setattr(status.Times, "of", lambda times, trial: 1.0)
+    monkeypatch.setattr(status, "seconds_timed", lambda trial, _: {status.pace_of(trial): 1.0})
     draw = random.Random(kind)
     for place in draw.sample(places(record), CASES):
         made = changed(record, place, draw.choice(PUT))

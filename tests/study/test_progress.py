@@ -48,7 +48,7 @@ def test_a_study_is_shown(terminal):
             "a note",
         ):
             display.watch(event)
-            display.live.refresh()
+            display.refresh()
     text = console.file.getvalue()
     assert "loss 1.2500, accuracy 50.00%" in text
     assert f"{one.name}: failed" in text

@@ -201,7 +201,7 @@ def replay(
     if record:
         tasks = [trial_of(store.load(find(record)), trial)]
     else:
-        recorded = replays.sample(replays.recorded_trials(study, trial), None, seed, minutes)
+        recorded = replays.sample(replays.recorded_trials(study, trial), seed, minutes)
         tasks, skipped = replays.possible(recorded, sample)
         for sentence in skipped:
             console.print(sentence)

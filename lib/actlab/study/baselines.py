@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_name
 from actlab.errors import BadInput
@@ -26,16 +25,16 @@ def measured(corpus: Corpus) -> dict[str, dict[str, float]]:
     v, text = corpus.vocab_size, corpus.train.long()
     single = torch.bincount(text, minlength=v).double() + SMOOTHING
     pairs = torch.bincount(text[:-1] * v + text[1:], minlength=v * v).double().view(v, v) + SMOOTHING
-    unigram, bigram = single.log() - single.sum().log(), (pairs / pairs.sum(dim=1, keepdim=True)).log()
-    return {"unigram": _measure(unigram.expand(v, v), corpus), "bigram": _measure(bigram, corpus)}
-
-
-def _measure(table: Tensor, corpus: Corpus) -> dict[str, float]:
-    """Of (V, V) log probabilities: row, the character before; column, the one that comes."""
-    text = corpus.validation.long()
-    rows, targets = table[text[:-1]], text[1:]
-    loss, right = -rows.gather(1, targets[:, None]).mean(), rows.argmax(dim=1) == targets
-    return {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
+    tables = {  # (V, V) log probabilities: row, the character before; column, the one that comes
+        "unigram": (single.log() - single.sum().log()).expand(v, v),
+        "bigram": (pairs / pairs.sum(dim=1, keepdim=True)).log(),
+    }
+    validation, found = corpus.validation.long(), {}
+    for name, table in tables.items():
+        rows, targets = table[validation[:-1]], validation[1:]
+        loss, right = -rows.gather(1, targets[:, None]).mean(), rows.argmax(dim=1) == targets
+        found[name] = {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
+    return found
 
 
 def ensure(study: LanguageStudy, trains: bool = True) -> None:
@@ -47,28 +46,26 @@ def ensure(study: LanguageStudy, trains: bool = True) -> None:
             has it.
     """
     block = max(SCALES[scale].block_size for scale in study.levels("scale"))
+    part = {axis: study.levels(axis)[0] for axis in USUAL}
     for dataset in study.levels("dataset"):
-        first = {axis: study.levels(axis)[0] for axis in USUAL}
-        _ensure(study.study, dataset, first, block, trains)
-
-
-def _ensure(study: str, dataset: str, part: dict[str, Any], block: int, trains: bool) -> None:
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
-    own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
-    there = sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"))
-    if there and not trains:
-        return
-    corpus = load_text(dataset).split_at(part["train_share"]).limited(part["train_fraction"]).part(part["validation"])
-    data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
-    data |= {"validation_positions": len(corpus.validation) - 1}
-    data |= {name: value for name, value in part.items() if value != USUAL[name]}
-    if not there:
-        for text in (corpus.train, corpus.validation):
-            spread(text, block, 1)  # one that is too short to train is refused before anything is written
-        record = {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}}
-        store.save(store.path_of(study, f"baseline-{name}-{corpus.sha256[:10]}"), record)
-    elif store.load(there[0])["provenance"]["data"] | {"name": data["name"]} != data:
-        raise BadInput(
-            f"{store.where(study)} has the tables of another part or version of {dataset} (its split, train_fraction, "
-            "validation or characters differ): give this study a name of its own, --set study=..."
-        )
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
+        own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
+        files = f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"
+        there = sorted(store.folder_of(study.study).glob(files))
+        if there and not trains:
+            continue
+        corpus = load_text(dataset).split_at(part["train_share"]).limited(part["train_fraction"])
+        corpus = corpus.part(part["validation"])
+        data: dict[str, Any] = {about: getattr(corpus, about) for about in ("name", "sha256", "vocab_size")}
+        data["validation_positions"] = len(corpus.validation) - 1
+        data |= {axis: value for axis, value in part.items() if value != USUAL[axis]}
+        if not there:
+            for text in (corpus.train, corpus.validation):
+                spread(text, block, 1)  # one that is too short to train is refused before anything is written
+            record = {"kind": "baseline", "study": study.study, **measured(corpus), "provenance": {"data": data}}
+            store.save(store.path_of(study.study, f"baseline-{name}-{corpus.sha256[:10]}"), record)
+        elif store.load(there[0])["provenance"]["data"] | {"name": data["name"]} != data:
+            raise BadInput(
+                f"{store.where(study.study)} has the tables of another part or version of {dataset} (its split, "
+                "train_fraction, validation or characters differ): give this study a name of its own, --set study=..."
+            )

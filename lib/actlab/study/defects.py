@@ -146,9 +146,10 @@ def measured(
     draws: dict[str, tuple[Drawn, Drawn]] = {}
     for label, net in models.items():
         seed, entry = int(label), Results(label=label)
-        if {UNPAIRED, LAST} & set(on):
-            first, second = (draw(net, text, generator(seed, f"drawn/{i}")) for i in range(2))
-            draws[label] = first, second
+        draws[label] = (
+            draw(net, text, generator(seed, "drawn/0")),
+            draw(net, text, generator(seed, "drawn/1")),
+        )
         if LAST in on:
             p, targets = draws[label][0]
             entry["val_accuracy"] = 100 * exact(p.argmax(dim=1) == targets).mean().item()

@@ -2,6 +2,7 @@
 study's folder `weights`, or trained again."""
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,35 +70,22 @@ class RecordedTrial:
         """Where its study keeps its weights beside its records, if it does."""
         return store.folder_of(self.record["study"]) / "weights" / f"{self.id}-{self.label}.safetensors"
 
-    @property
-    def task(self) -> Task:
-        """What trains it alone."""
-        return Task((self.trial,))
-
-    def told_to(self, watch: Watch) -> Report:
-        """Lets a display hear of its training."""
-        return lambda iteration, loss: watch(Training(self.id, self.label, self.trial.length, iteration, loss))
-
     def kept(self) -> dict[str, Tensor] | None:
         """Its weights as they were recorded, if they are still in the cache, and whole."""
         path = place_of(self.trial, self.record["provenance"])
-        try:
+        with suppress(DataError):
             tensors, ended = checkpoint.read_tensors(path, nameless=True)
-        except DataError:
-            return None
-        return tensors if ended.get("weights_sha256") == self.results.get("weights_sha256") else None
+            if ended.get("weights_sha256") == self.results.get("weights_sha256"):
+                return tensors
+        return None
 
     def check_here(self) -> None:
-        """``ActlabError`` where it cannot be trained here at all: no GPU, one process in place of several, own parts
-        that are not loaded, other data or none."""
-        record, config = self.record, self.record["config"]
-        device = str(config.get("recipe", {}).get("device", "cpu"))
-        if missing_device(device):
-            raise RecordError(f"{self.id} was trained on {device}, which is not here")
-        if (processes := record["provenance"].get("processes", 1)) > 1:
-            raise RecordError(f"{self.id} was trained by {processes} processes together: one process has other bits")
-        named = {"activation": record["activation"], "model": record["model_name"]}
-        for kind, planned in config.get("parts", {}).items():
+        """``ActlabError`` where it cannot be trained here at all: no GPU, own parts that are not loaded, other data or
+        none."""
+        if missing_device(self.trial.place):
+            raise RecordError(f"{self.id} was trained on {self.trial.place}, which is not here")
+        named = {"activation": self.record["activation"], "model": self.record["model_name"]}
+        for kind, planned in self.trial.parts:
             if kind in named:
                 find_part(kind, named[kind], planned)
         self.check_data()
@@ -115,13 +103,17 @@ class RecordedTrial:
         """``RecordError`` where this machine rounds otherwise than the one that made the record (old records do not
         tell the generation of their processor)."""
         was, here = self.record["provenance"]["machine"], provenance.machine()
-        if all(was.get(key) in (None, here[key]) for key in PROCESSOR):
-            return
-        then, now = (" ".join(str(machine[key]) for key in PROCESSOR if machine.get(key)) for machine in (was, here))
-        raise RecordError(
-            f"{self.name} was trained on {then}; here is {now}, on which training gives other bits; it takes about "
-            f"{seconds_of(self.results):.0f} s to train again: {WAY_OUT}"
-        )
+        if any(was.get(key) not in (None, here[key]) for key in PROCESSOR):
+            then, now = (" ".join(str(of[key]) for key in PROCESSOR if of.get(key)) for of in (was, here))
+            raise RecordError(
+                f"{self.name} was trained on {then}; here is {now}, on which training gives other bits; it takes about "
+                f"{seconds_of(self.results):.0f} s to train again: {WAY_OUT}"
+            )
+
+
+def told_of(watch: Watch, trial: RecordedTrial, iteration: int, loss: float) -> None:
+    """Lets a display hear of a training."""
+    watch(Training(trial.id, trial.label, trial.trial.length, iteration, loss))
 
 
 def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTrial:
@@ -173,7 +165,7 @@ def kept_model(trial: RecordedTrial, anyway: bool = False, report: Report | None
         trial.check_here()
         if not anyway:
             trial.check_processor()
-        if failed := why(run_task(trial.task, report)[0]):
+        if failed := why(run_task(Task((trial.trial,)), report)[0]):
             raise RecordError(f"trained again it failed: {failed}")
         tensors = tensors_of(trial.trial)
     model = trial.trial.trained(tensors, vocab_size=trial.record["provenance"]["data"]["vocab_size"])

@@ -1,5 +1,6 @@
 """What a record of language models measures on its trained trials: means, pairs and ensembles. Trains nothing."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
@@ -15,15 +16,14 @@ Predictions = Mapping[str, Tensor]
 """Label of a trial -> its probabilities (N, V) on the frozen windows."""
 
 
-def mean(values: Iterable[float]) -> float:
-    """NaN where there are none."""
-    return fmean(numbers) if (numbers := list(values)) else float("nan")
-
-
 def means(names: Iterable[str], trials: Iterable[Results], pairs: Iterable[Results] = ()) -> dict[str, float]:
-    """A record's means: of the last evaluations of the trials that are done, and of their pairs."""
+    """A record's means: of the last evaluations of the trials that are done, and of their pairs; NaN of nothing."""
     rows = [*(trial.get("final", trial) for trial in trials if trial["status"] == "done"), *pairs]
-    return {f"avg_{name}": mean(row[name] for row in rows if name in row) for name in names}
+    found = {}
+    for name in names:
+        values = [row[name] for row in rows if name in row]
+        found[f"avg_{name}"] = fmean(values) if values else math.nan
+    return found
 
 
 def row_pairs(predictions: Predictions, couples: Iterable[tuple[str, str]], own: Iterable[str] = ()) -> list[Results]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from actlab.records import store
 from actlab.study.load_model import RecordedTrial
-from actlab.study.trial import Arm, Measures, Results
+from actlab.study.trial import Arm, Measures, Results, Trial
 
 Row = tuple[tuple[Any, ...], Results]
 """Where a row of a record stands, and whom it is about; the row itself."""
@@ -54,15 +54,17 @@ def _name(place: tuple[Any, ...], row: Results, label: str) -> str:
 def _arm_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tensor]) -> store.Record:
     """The record of the arm's trials whose weights are at hand, the one that was trained again among them; with its
     evaluations, where the record may have snapshots."""
-    if not tensors:
-        return {}
     record, along = trial.record, after.get("history", ())
-    done = [RecordedTrial(record, each["label"]) for each in record["trials"] if each["status"] == "done"]
-    kept = {each.trial: tensors if each.label == trial.label else each.kept() for each in done}
-    held = {own: left for own, left in kept.items() if left is not None}
+    held: dict[Trial, Mapping[str, Tensor]] = {}
+    results = []
+    for recorded in record["trials"] if tensors else ():
+        each = RecordedTrial(record, recorded["label"])
+        left = tensors if each.label == trial.label else each.kept()
+        if recorded["status"] == "done" and left is not None:
+            held[each.trial] = left
+            results.append(after if each.label == trial.label else recorded)
     if not held:
         return {}
-    results = [after if each.label == trial.label else each.results for each in done if each.trial in held]
     asked = Measures(prediction_windows=trial.windows, ensembles=tuple(map(int, record.get("ensembles", ()))))
     arm = Arm(record["study"], record["kind"], trial.id, tuple(held), {}, asked)
     snapshots = [{"iteration": each["iteration"], "trials": [{"label": trial.label, **each}]} for each in along]

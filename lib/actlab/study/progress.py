@@ -96,26 +96,20 @@ def unwatched(event: Event) -> None:
     """Nobody listens."""
 
 
-class StudyDisplay:
+class StudyDisplay(Live):
     """A context in which ``watch`` shows a study's events: on a terminal how far it is, with a line for each trial in
     training; elsewhere how far it is every minute (``every`` seconds) in which something is heard. Everywhere one line
     an arm, and one for a trial that did not end well; where it is ``verbose`` one for every trial."""
 
     def __init__(self, console: Console, every: float = 60.0, verbose: bool = False) -> None:
-        self.console, self.every, self.verbose = console, every, verbose
-        self.live = Live(self, console=console, transient=True)
+        self.every, self.verbose = every, verbose
         self.running: dict[tuple[str, str], Training] = {}
         self.planned = self.trained = 0
         self.since = self.told = time.monotonic()
+        super().__init__(console=console, transient=True, get_renderable=self.lines)
 
-    def __enter__(self) -> "StudyDisplay":
-        self.live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.live.stop()
-
-    def __rich__(self) -> str:
+    def lines(self) -> str:
+        """How far it is, and each trial in training."""
         return "\n  ".join([self.how_far(), *map(str, self.running.values())])
 
     def how_far(self) -> str:
@@ -129,17 +123,18 @@ class StudyDisplay:
 
     def watch(self, event: Event) -> None:
         """Show one event."""
-        if isinstance(event, Training):
+        shown = True
+        if isinstance(event, Started):
+            self.since = self.since if self.planned else time.monotonic()
+            self.planned += event.missing
+        elif isinstance(event, Training):
             self.running[event.arm, event.trial] = event
+            shown = False
         elif isinstance(event, Ended):
             self.running.pop((event.arm, event.trial), None)
             self.trained += not event.cached
-            if self.verbose or event.failure:
-                self.console.print(str(event))
-        else:
-            if isinstance(event, Started):
-                self.since = self.since if self.planned else time.monotonic()
-                self.planned += event.missing
+            shown = self.verbose or bool(event.failure)
+        if shown:
             self.console.print(str(event))
         if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
             self.told = time.monotonic()
@@ -198,17 +193,11 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
             if isinstance(event, Training):
                 writer.add_scalar(f"{event.arm}/{event.trial}/train_loss", event.loss, event.iteration)
             if isinstance(event, Recorded):
-                for trial, entry in _evaluations(event.record):
-                    for loss in ("train_loss", "val_loss"):
-                        name = f"{event.arm}/{trial}/evaluated_{loss}"
-                        writer.add_scalar(name, entry[loss], entry["iteration"])
+                for trial in event.record["trials"]:
+                    for entry in trial.get("history", ()):
+                        for loss in ("train_loss", "val_loss"):
+                            name = f"{event.arm}/{trial['label']}/evaluated_{loss}"
+                            writer.add_scalar(name, entry[loss], entry["iteration"])
             writer.flush()
 
         yield watch
-
-
-def _evaluations(record: store.Record) -> Iterator[tuple[str, dict[str, float]]]:
-    """(label, evaluation) along the trials of a record."""
-    for trial in record["trials"]:
-        for entry in trial.get("history", ()):
-            yield trial["label"], entry

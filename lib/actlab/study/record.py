@@ -42,33 +42,25 @@ def differing(trial: Results, other: Results) -> list[str]:
 def _alike(arm: Arm) -> list[store.Record]:
     """The records of an arm's settings, with other trials or other measures of them."""
     own = store.canonical(without_trials(arm.config))
-    records = [
-        store.load(path) for path in sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
-    ]
-    return [each for each in records if store.canonical(without_trials(each["config"])) == own]
+    paths_of = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
+    return [each for each in map(store.load, paths_of) if store.canonical(without_trials(each["config"])) == own]
 
 
-def earlier(arm: Arm) -> dict[str, Results]:
-    """Label -> trial of the smaller records of an arm: its settings, fewer trials.
+def check_growth(arm: Arm, trial: Results) -> None:
+    """``RecordError`` where a trial of the arm has other bits than in a smaller record: its settings, fewer trials.
 
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
     are in no record. Either way they are held to the recorded bits.
     """
-    return {trial["label"]: trial for record in _alike(arm) for trial in record["trials"]}
-
-
-def check_growth(arm: Arm, trial: Results, before: dict[str, Results]) -> None:
-    """``RecordError`` where a trial of the arm has other bits than in ``earlier(arm)``."""
-    known = before.get(trial["label"])
-    if known is None or "failed" in (trial["status"], known["status"]):
-        return
-    if differs := differing(known, trial):
-        raise RecordError(
-            f"{arm.id}: trial {trial['label']} comes out differently here than {store.where(arm.study)} has it "
-            f"({', '.join(differs)}): a study grows "
-            "only where its trials keep their bits, on the same kind of machine with the same versions and training "
-            "code; grow it there, or give the larger one a name of its own: --set study=NAME"
-        )
+    known = [each for record in _alike(arm) for each in record["trials"] if each["label"] == trial["label"]]
+    for differs in (differing(each, trial) for each in known if trial["status"] != "failed"):
+        if differs:
+            raise RecordError(
+                f"{arm.id}: trial {trial['label']} comes out differently here than {store.where(arm.study)} has it "
+                f"({', '.join(differs)}): a study grows "
+                "only where its trials keep their bits, on the same kind of machine with the same versions and "
+                "training code; grow it there, or give the larger one a name of its own: --set study=NAME"
+            )
 
 
 def record_of(arm: Arm, results: list[Results]) -> store.Record:
@@ -115,8 +107,8 @@ def finish(arm: Arm, record: store.Record) -> store.Record:
     with FileLock(lock):
         if (there := recorded(arm)) is not None and not any(map(differing, there["trials"], plain["trials"])):
             return there
-        before = [each["arm"] for each in _alike(arm) if arm.id not in each.get("supersedes", ())]
-        if before := [name for name in before if name != arm.id]:
+        alike = [each for each in _alike(arm) if each["arm"] != arm.id]
+        if before := [each["arm"] for each in alike if arm.id not in each.get("supersedes", ())]:
             record = {**record, "supersedes": before}
         store.save(store.path_of(arm.study, arm.id), record)  # another result there is never replaced
     failure_of(arm).unlink(missing_ok=True)

@@ -8,10 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from actlab import metrics, paths
@@ -20,12 +22,12 @@ from actlab.errors import ActlabError, RecordError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
 from actlab.study.cache import train_afresh
-from actlab.study.load_model import RecordedTrial
+from actlab.study.load_model import RecordedTrial, told_of
 from actlab.study.measure import means
 from actlab.study.measured_again import measured_again
 from actlab.study.progress import Ended, Started, Watch, seconds_of, unwatched, why
 from actlab.study.record import bits_of, differing
-from actlab.study.trial import Report
+from actlab.study.trial import Report, Task
 from actlab.study.workers.pool import run_tasks
 from actlab.trainers.evaluation import predict
 
@@ -63,22 +65,17 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
     return found
 
 
-def sample(
-    trials: Sequence[RecordedTrial], size: int | None = None, seed: int = 0, minutes: float = math.inf
-) -> list[RecordedTrial]:
-    """``size`` trials at random (all of them unless given), the studies taking turns so that none is left out for its
-    size.
+def sample(trials: Sequence[RecordedTrial], seed: int = 0, minutes: float = math.inf) -> list[RecordedTrial]:
+    """The trials in random order, the studies taking turns so that none is left out of the first for its size.
 
     ``minutes`` leaves out trials whose recorded training took longer: the sample then says nothing about those.
     """
-    queues: dict[str, list[RecordedTrial]] = {}
-    for trial in trials:
-        if seconds_of(trial.results) <= 60 * minutes:
-            queues.setdefault(trial.record["study"], []).append(trial)
-    draw = random.Random(seed)
-    for queue in queues.values():
-        draw.shuffle(queue)
-    return [trial for turn in zip_longest(*queues.values()) for trial in turn if trial][:size]
+    drawn = [trial for trial in trials if seconds_of(trial.results) <= 60 * minutes]
+    random.Random(seed).shuffle(drawn)
+    turns: dict[str, list[RecordedTrial]] = {}
+    for trial in drawn:
+        turns.setdefault(trial.record["study"], []).append(trial)
+    return [trial for turn in zip_longest(*turns.values()) for trial in turn if trial]
 
 
 def possible(trials: Sequence[RecordedTrial], size: int | None = None) -> tuple[list[RecordedTrial], list[str]]:
@@ -106,7 +103,7 @@ def replay_all(
     provenance.code()  # before anything can change the files that this process has loaded
     if trials:
         watch(Started(len(trials)))
-    for trial, outcome in run_tasks(replay, trials, workers, lambda trial, *at: trial.told_to(watch)(*at)):
+    for trial, outcome in run_tasks(replay, trials, workers, partial(told_of, watch)):
         if keeps and outcome.record is not None:
             keep(outcome.record)
         watch(Ended(trial.id, trial.label))
@@ -125,7 +122,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     since, record, before = time.perf_counter(), trial.record, trial.results
     try:
         trial.check_here()
-        ((after, tensors),) = train_afresh(trial.task, report)
+        ((after, tensors),) = train_afresh(Task((trial.trial,)), report)
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
@@ -176,12 +173,8 @@ def far_apart(trial: RecordedTrial, tensors: Mapping[str, Tensor]) -> float | No
 def _wrong_means(record: store.Record) -> list[str]:
     """Names of a record's means that are not those of its own trials and pairs."""
     names = [name.removeprefix("avg_") for name in record if name.startswith("avg_")]
-    wrong = []
-    for name, own in means(names, record["trials"], record.get("reproducibility_metrics", ())).items():
-        said = math.nan if record[name] is None else record[name]
-        if not (math.isclose(said, own, rel_tol=1e-9) or (math.isnan(said) and math.isnan(own))):
-            wrong.append(name)
-    return wrong
+    now = means(names, record["trials"], record.get("reproducibility_metrics", ()))
+    return [name for name in now if not np.isclose(record[name], now[name], rtol=1e-9, atol=0, equal_nan=True)]
 
 
 def _loss(trial: Mapping[str, Any]) -> float:
@@ -193,7 +186,9 @@ def _changed(record: store.Record) -> list[str]:
     was, here = record["provenance"], provenance.here()
     then, now = was["machine"], here["machine"]
     changed = [f"{key} {then.get(key)} -> {now[key]}" for key in now if then.get(key) != now[key]]
-    return changed if was["trial_code_sha256"] == here["trial_code_sha256"] else [*changed, "the code that trains"]
+    if was["trial_code_sha256"] != here["trial_code_sha256"]:
+        changed.append("the code that trains")
+    return changed
 
 
 def _verdict(outcome: store.Record, record: store.Record) -> str:

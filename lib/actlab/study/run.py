@@ -2,6 +2,7 @@
 rest is trained."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
 from actlab.study.overrides import overridden
 from actlab.study.progress import Ended, Recorded, Started, Training, Watch, names_of, unwatched
-from actlab.study.record import check_growth, earlier, finish, record_of, recorded
+from actlab.study.record import check_growth, finish, record_of, recorded
 from actlab.study.study import Study, read_mapping
 from actlab.study.trial import Arm, Results, Task, Trial, together
 from actlab.study.workers.pool import run_tasks
@@ -128,18 +129,19 @@ def run(
         watch(note)
     told = set[str]()
     while True:
-        records = dict(found.found)
         called = names_of(found.arms)
         for arm, record in found.found.items():
             if record is not None and arm.id not in told:
                 watch(Recorded(called[arm], record))
+        told |= {arm.id for arm in found.arms}
+        if not found.missing:
+            return found
         for arm, record in _trained(found.missing, called, workers, watch, scheduler):
-            records[arm] = record
+            found.found[arm] = record
             watch(Recorded(called[arm], record))
-        told |= {arm.id for arm in records}
-        done, found = StudyRecords(records), load(study)
-        if done.failed or not found.missing:
-            return done if done.failed else found
+        if found.failed:
+            return found
+        found = load(study)
 
 
 def _trained(
@@ -147,16 +149,13 @@ def _trained(
 ) -> Iterator[tuple[Arm, store.Record]]:
     """Train what the arms need; arms and their new records, each when its last trial has ended."""
     tasks = tasks_of(arms)
-    if not tasks:
-        return
-    before = {arm: earlier(arm) for arm in arms}
-    arms_of: dict[Trial, list[Arm]] = {}
-    for arm in arms:
-        for trial in arm.trials:
-            arms_of.setdefault(trial, []).append(arm)
     there = {task for task in tasks if has_ended(task)}
     total, cached = (sum(len(task.trials) for task in some) for some in (tasks, there))
     watch(Started(total - cached, cached))
+    arms_of = defaultdict[Trial, list[Arm]](list)
+    for arm in arms:
+        for trial in arm.trials:
+            arms_of[trial].append(arm)
 
     def report(task: Task, iteration: int, loss: float) -> None:
         watch(Training(called[arms_of[task.first][0]], task.first.label, task.first.length, iteration, loss))
@@ -168,7 +167,7 @@ def _trained(
             ended[trial] = results
             watch(Ended(called[arms_of[trial][0]], trial.label, results, task in there))
             for arm in arms_of[trial]:
-                check_growth(arm, results, before[arm])
+                check_growth(arm, results)
                 if all(each in ended for each in arm.trials):
                     yield arm, finish(arm, record_of(arm, [ended[each] for each in arm.trials]))
 

@@ -1,6 +1,7 @@
 """Texts that networks write, `actlab sample`: characters drawn after a prompt, and the record that keeps them."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -13,10 +14,17 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.kinds import RECORDED, check_trains
-from actlab.study.load_model import kept_model, trial_of, vocabulary_of
+from actlab.study.kinds import RECORDED
+from actlab.study.load_model import kept_model, told_of, trial_of, vocabulary_of
 from actlab.study.progress import Watch, unwatched
 from actlab.trainers.seeds import generator
+
+
+def begun(vocabulary: Vocabulary, prompt: str) -> Tensor:
+    """The characters of a prompt, (n,) int64; ``BadInput``: it has none, or one that the text has not."""
+    if not prompt:
+        raise BadInput("a model needs at least one character to go on from")
+    return vocabulary.encode(prompt)
 
 
 @torch.no_grad()
@@ -26,10 +34,8 @@ def sample(model: LanguageModel, vocabulary: Vocabulary, prompt: str, length: in
 
     Each draw is a uniform number, looked up in the model's cumulative distribution over the characters.
     """
-    if not prompt:
-        raise BadInput("a model needs at least one character to go on from")
     model.eval()
-    tokens, block = vocabulary.encode(prompt), model.config.block_size
+    tokens, block = begun(vocabulary, prompt), model.config.block_size
     for draw in torch.rand(length, generator=generator(seed, "sample")):
         probabilities = model(tokens[None, -block:])[0, -1].softmax(-1)
         place = int((probabilities.cumsum(-1) < draw).sum())
@@ -62,27 +68,26 @@ def written(
         watch: hears of a training.
     """
     record = store.load(find(name))
-    check_trains(record)
+    trials = {trial.label: trial for trial in (trial_of(record, seed) for seed in seeds)}
     if RECORDED[record["kind"]] != "repro":
         raise BadInput(f"{record['arm']}: only character models write; this is a record of kind {record['kind']!r}")
-    if not prompt:
-        raise BadInput("--prompt: the model needs at least one character to go on from")
-    trials = {trial.label: trial for trial in (trial_of(record, seed) for seed in seeds)}
     vocabulary = vocabulary_of(next(iter(trials.values())))
     assert vocabulary is not None, "characters have one"
     try:
-        vocabulary.encode(prompt)  # a character that the text does not have is refused before anything is trained
+        begun(vocabulary, prompt)  # what it cannot go on from is refused before anything is trained
     except BadInput as error:
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
     texts, notes = dict[str, str](), dict[str, str]()
     for label, trial in trials.items():
-        model, note = kept_model(trial, anyway, trial.told_to(watch))
+        model, note = kept_model(trial, anyway, partial(told_of, watch, trial))
         texts[label] = sample(model, vocabulary, prompt, length, draw)
-        notes |= {label: note} if note else {}
-    kept_of = {name: record[name] for name in ("study", "arm", "model_name", "activation")}
-    made = provenance.of_record("explore.written", {})
-    about = {"notes": notes} if notes else {}
-    return {"kind": "text", **kept_of, "prompt": prompt, "draw": draw, "texts": texts, **about, "provenance": made}
+        if note:
+            notes[label] = note
+    made = {name: record[name] for name in ("study", "arm", "model_name", "activation")}
+    made |= {"kind": "text", "prompt": prompt, "draw": draw, "texts": texts}
+    if notes:
+        made["notes"] = notes
+    return made | {"provenance": provenance.of_record("explore.written", {})}
 
 
 def keep(texts: store.Record) -> Path:

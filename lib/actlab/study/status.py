@@ -4,11 +4,11 @@ from what ended trials took. Downloads nothing."""
 import json
 import math
 import time
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
+from typing import Any, NamedTuple
 
 import pandas as pd
 from filelock import FileLock, Timeout
@@ -32,9 +32,8 @@ NO_PACE = {
 """Settings that a step's time does not depend on: of trials that share all others, one is timed."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """How far one trial of an arm is, and what it has left."""
+class Found(NamedTuple):
+    """How far one trial is: the first arm that has it, its state, and what it has left."""
 
     arm: Arm
     state: str
@@ -50,16 +49,19 @@ def of(study: Study) -> pd.DataFrame:
     begun = time.process_time(), time.perf_counter()
     arms = study.arms()
     every = found_of(arms)
-    times = Times(arms, every)
-    rows = list[dict[str, object]]()
-    for arm in arms:
-        own = {trial: every[trial] for trial in arm.trials if every[trial].arm is arm}
-        states = Counter(found.state for found in own.values())
-        diverged = sum(found.results.get("status") == "diverged" for found in own.values())
-        seconds = sum(times.of(trial) for trial, found in own.items() if found.state in LEFT)
-        counts = {state: states[state] for state in STATES}
-        rows.append({"arm": arm.id, "trials": len(own), **counts, "diverged": diverged, "seconds": float(seconds)})
-    table = pd.DataFrame(rows)
+    known = seconds_known(every)
+    counts = dict.fromkeys(("trials", *STATES, "diverged"), 0)
+    rows: dict[Arm, dict[str, Any]] = {arm: {"arm": arm.id, **counts, "seconds": 0.0} for arm in arms}
+    for trial, (arm, state, results) in every.items():
+        row = rows[arm]
+        row["trials"] += 1
+        row[state] += 1
+        row["diverged"] += results.get("status") == "diverged"
+        if state in LEFT:
+            if (pace := pace_of(trial)) not in known:
+                known |= {pace: math.nan} | seconds_timed(trial, arms)
+            row["seconds"] += known[pace]
+    table = pd.DataFrame(rows.values())
     table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
     return table
 
@@ -75,8 +77,8 @@ def found_of(arms: list[Arm]) -> dict[Trial, Found]:
         for trial in arm.trials:
             if trial in every:
                 continue
-            if record:
-                state, results = "recorded", labelled.get(trial.label, {})
+            if trial.label in labelled:
+                state, results = "recorded", labelled[trial.label]
             else:
                 state, results = state_of(Task((trial,), asked[trial]))
             if state == "missing" and trial.label in failed:
@@ -96,49 +98,36 @@ def _failed(arm: Arm) -> set[str]:
 
 def state_of(task: Task) -> tuple[str, Results]:
     """Of a trial without a record; with its results, if it has ended."""
-    with no_download(), suppress(DataError):  # what is cached is known by its data, too
-        if (results := cached(task)) is not None:
-            return "ended", results[0]
-        if is_held(place_of(task.first).with_suffix(".lock")):  # another process works on it
-            return "running", {}
+    try:
+        with no_download(), suppress(DataError):  # what is cached is known by its data, too
+            if (results := cached(task)) is not None:
+                return "ended", results[0]
+            lock = place_of(task.first).with_suffix(".lock")
+            if lock.exists():
+                with FileLock(lock, timeout=0):
+                    pass
+    except Timeout:  # another process works on it
+        return "running", {}
     return "missing", {}
 
 
-def is_held(lock: Path) -> bool:
-    """Whether a process holds a lock."""
-    if not lock.exists():
-        return False
-    try:
-        with FileLock(lock, timeout=0):
-            return False
-    except Timeout:
-        return True
+def seconds_known(every: Mapping[Trial, Found]) -> dict[str, float]:
+    """``pace_of`` a trial -> what those have taken that share it and have ended, in records or in the cache."""
+    spent = defaultdict[str, list[float]](list)
+    for trial, found in every.items():
+        if "seconds" in found.results:
+            spent[pace_of(trial)].append(seconds_of(found.results))
+    return {pace: median(each) for pace, each in spent.items()}
 
 
-class Times:
-    """Seconds of a study's trials: what those have taken that share all that decides it and have ended, in its records
-    or in the cache; where none has, by a few steps that are timed now."""
-
-    def __init__(self, arms: list[Arm], every: dict[Trial, Found]) -> None:
-        self.arms = arms
-        spent: dict[str, list[float]] = {}
-        for trial, found in every.items():
-            if "seconds" in found.results:
-                spent.setdefault(pace_of(trial), []).append(seconds_of(found.results))
-        self.known = {pace: median(each) for pace, each in spent.items()}
-
-    def of(self, trial: Trial) -> float:
-        """On one worker; NaN where its data or device is not here, or a part of it fails."""
-        pace = pace_of(trial)
-        if pace not in self.known:
-            self.known[pace] = math.nan  # where it fails, so does its like
-            if missing_device(trial.place):
-                return math.nan
-            with no_download(), suppress(ActlabError, KeyError):
-                task = next(task for task in tasks_of(self.arms) if trial in task.trials)
-                spent = trial.seconds(task) / len(task.trials)
-                self.known |= dict.fromkeys(map(pace_of, task.trials), spent)
-        return self.known[pace]
+def seconds_timed(trial: Trial, arms: list[Arm]) -> dict[str, float]:
+    """The same of a trial and those that train with it, by a few steps that are timed now; nothing where its data or
+    device is not here, or a part of it fails."""
+    if not missing_device(trial.place):
+        with no_download(), suppress(ActlabError, KeyError):
+            task = next(task for task in tasks_of(arms) if trial in task.trials)
+            return dict.fromkeys(map(pace_of, task.trials), trial.seconds(task) / len(task.trials))
+    return {}
 
 
 def pace_of(trial: Trial) -> str:

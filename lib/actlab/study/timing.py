@@ -28,22 +28,22 @@ def pace(trial: LanguageTrial) -> tuple[float, float]:
     the second says how many steps fill the time. A step of many seconds is timed with one sequence in place of the
     batch."""
     setup.prepare()
-    alone: Settings = {"batch_size": 1} if trial.batch_size > 1 else {}
+    alone = trial.model_copy(update={"batch_size": 1})
     for _ in range(2):
-        step, window = _timed(trial, 1, 1, alone)
+        step, window = _timed(alone, 1, 1)
     if trial.batch_size * step > SLOW:
         return trial.batch_size * step, window
     steps = 1
     for _ in range(3):
-        step, window = _timed(trial, steps, WINDOWS, {})
+        step, window = _timed(trial, steps, WINDOWS)
         steps = max(1, min(MOST, int(SECONDS / step)))
     return step, window
 
 
-def _timed(trial: LanguageTrial, steps: int, windows: int, smaller: Settings) -> tuple[float, float]:
+def _timed(trial: LanguageTrial, steps: int, windows: int) -> tuple[float, float]:
     cut: Settings = {"iterations": steps, "evaluate_every": steps, "validation_windows": windows, "change": ""}
     if "also" in type(trial).model_fields:
         cut["also"] = ()
-    short = trial.model_copy(update=cut | smaller)
+    short = trial.model_copy(update=cut)
     ((done, _),) = short.train(Task((short,)), None, None)
     return done["seconds"]["training"] / steps, done["seconds"]["evaluation"] / windows / len(done["history"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
@@ -53,13 +53,16 @@ def tuned(cell: LanguageStudy) -> tuple[list[Arm], float | None]:
     losses: dict[tuple[float, int], float] = {}
     while True:
         wanted, rate = step(losses, cell.tuning.rule)
-        ones = [cell.replace(**{cell.tunes: rate, "seed": seed, "trials": 1}) for rate, seed in wanted]
+        if not wanted:
+            return arms, rate
+        ones = [cell.replace(**{cell.tunes: tried, "seed": seed, "trials": 1}) for tried, seed in wanted]
         fresh = [one.arms_of(cell.recorded[0])[0] for one in ones]
         arms += fresh
-        records = [recorded(arm) for arm in fresh]
-        if not wanted or None in records:
-            return arms, rate
-        losses |= {tried: _loss(record["trials"][0]) for tried, record in zip(wanted, records, strict=True) if record}
+        for tried, record in zip(wanted, map(recorded, fresh), strict=True):
+            if record is None:
+                return arms, rate
+            (trial,) = record["trials"]
+            losses[tried] = float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
 
 
 def chosen(study: LanguageStudy, rates: Rates, arm: Arm) -> Choice:
@@ -73,7 +76,7 @@ def chosen(study: LanguageStudy, rates: Rates, arm: Arm) -> Choice:
     asked = {name: str(getattr(arm.trials[0], name)) for name in study.tuned_by}
     if rates.of and "activation" in asked:
         asked["activation"] = rates.of
-    tuning = _params_of(study, rates)
+    path, tuning = _tuning_of(study, rates)
     first = {name: tuning.levels(name)[0] for name in tuning.trial.named_by} if tuning else {}
     every = choices(rates.study)
     own = [each for each in every if all(each.cell.get(name) == level for name, level in (first | asked).items())]
@@ -87,7 +90,6 @@ def chosen(study: LanguageStudy, rates: Rates, arm: Arm) -> Choice:
             raise BadInput(f"{store.where(rates.study)} chooses no learning rates: its records hold no `tuning`")
         tried = f"{len(own[0].losses)} trials are recorded, which do not suffice" if own else "it has no such trial"
         raise BadInput(f"{store.where(rates.study)} has chosen no learning rate for {named}: {tried}")
-    path = paths.shown(_file_of(rates))
     for name, level in asked.items():
         if level not in (levels := tuning.levels(name)):
             raise BadInput(
@@ -108,39 +110,33 @@ def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
 
 def warn_of_departures(study: LanguageStudy, rates: Rates, arms: Sequence[Arm]) -> None:
     """One line for all arms that are to be trained: where the settings differ for which their rates were chosen."""
-    found: dict[str, tuple[set[str], set[str]]] = {}
+    found: dict[str, list[tuple[str, str]]] = {}
     for arm in arms:
-        for name, (there, here) in departures(chosen(study, rates, arm), arm).items():
-            of_name = found.setdefault(name, (set(), set()))
-            of_name[0].add(there)
-            of_name[1].add(here)
-    if found:
-        told = [f"{name} {' | '.join(sorted(a))}, here {' | '.join(sorted(b))}" for name, (a, b) in found.items()]
+        for name, values in departures(chosen(study, rates, arm), arm).items():
+            found.setdefault(name, []).append(values)
+    told = []
+    for name, pairs in found.items():
+        there, here = (" | ".join(sorted(set(each))) for each in zip(*pairs, strict=True))
+        told.append(f"{name} {there}, here {here}")
+    if told:
         logging.getLogger("actlab").warning(
             "rates that %s has chosen may not suit: it tuned with %s", rates.study, "; ".join(told)
         )
 
 
-def _file_of(rates: Rates) -> Path:
-    """The params file of the study that chooses: beside the file that names it, else the project's, else actlab's."""
-    beside = Path(rates.beside) / f"{rates.study}.yaml"
-    return beside if rates.beside and beside.is_file() else paths.params_file(rates.study)
-
-
-def _params_of(study: LanguageStudy, rates: Rates) -> LanguageStudy | None:
-    """What that file says; None where there is none, as ``--set study=NAME`` leaves it.
+def _tuning_of(study: LanguageStudy, rates: Rates) -> tuple[str, LanguageStudy | None]:
+    """(the params file of the study that chooses: beside the file that names it, else the project's, else actlab's;
+    what it says: nothing where there is none, as ``--set study=NAME`` leaves it).
 
     Raises:
         BadInput: it chooses no rates.
     """
-    path = _file_of(rates)
+    path = Path(rates.beside) / f"{rates.study}.yaml"
+    if not (rates.beside and path.is_file()):
+        path = paths.params_file(rates.study)
     if not path.is_file():
-        return None
+        return "", None
     other = study.load(path)
     if other.tuning is None:
         raise BadInput(f"{rates.study} chooses no learning rates: {paths.shown(path)} has no `tuning`")
-    return other
-
-
-def _loss(trial: Mapping[str, Any]) -> float:
-    return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
+    return paths.shown(path), other
