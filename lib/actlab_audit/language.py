@@ -11,7 +11,7 @@ from scipy import stats
 
 import actlab
 from actlab.records.defect_names import BOTH, UNPAIRED
-from actlab_audit.evidence import ARM, means, values
+from actlab_audit.evidence import ARM, values
 from actlab_audit.rules import SAME, label, mean, of_records
 from actlab_audit.verdicts import Finding, Judged, decided, explained, measured, signs
 
@@ -27,12 +27,10 @@ def never_lower(arms: pd.DataFrame, metric: str) -> Judged:
     within the interval."""
     activation, reference = arms["activation"].unique()
     found = actlab.contrasts(values(arms, metric), metric, reference=reference)
-    lower = found["model"][signs(found) == -1].tolist()
-    small = (found["low"] >= -GAIN * found["reference"]).all()
-    which = f"significantly below in {len(lower)} of {len(found)} models ({', '.join(lower) or 'none'})"
-    said = "; ".join(f"{e['model']} {measured(e)}" for _, e in found.iterrows())
-    holds = False if lower else True if small else None
-    return holds, f"{label(metric)} of {activation} minus {reference}, {which}: {said}"
+    small, lower = found["low"] >= -GAIN * found["reference"], found["model"][signs(found) == -1]
+    each = "; ".join(f"{e['model']} {measured(e)}" for _, e in found.iterrows())
+    said = f"{label(metric)} of {activation} minus {reference}, significantly below in {', '.join(lower) or 'none'}"
+    return decided(small.all(), len(lower) > 0), f"{said}: {each}"
 
 
 @of_records
@@ -41,18 +39,18 @@ def same_metric(arms: pd.DataFrame, first: str, second: str) -> Judged:
     interval."""
     pairs = values(arms, first).melt([*ARM, "first", "second"], [first, second], "metric")
     found = actlab.contrasts(pairs, "value", factor="metric", reference=second)
-    small = (found[["low", "high"]].abs().max(axis=1) <= SAME * found["reference"]).all()
+    small = found[["low", "high"]].abs().max(axis=1) <= SAME * found["reference"]
     said = "; ".join(
         f"{e['model']}, {label(first)} {e['estimate']:.3f}, {label(second)} {e['reference']:.3f}"
         for _, e in found.iterrows()
     )
-    return False if signs(found).any() else True if small else None, f"{said}; n = {found['n'].iloc[0]}"
+    return decided(small.all(), signs(found).any()), f"{said}; n = {found['n'].iloc[0]}"
 
 
 @of_records
 def correlated(arms: pd.DataFrame, first: str, second: str) -> Judged:
     """Over models, two metrics rise together: the exact permutation test of their rank correlation."""
-    x, y = (means(arms, metric)["estimate"].to_numpy() for metric in (first, second))
+    x, y = (actlab.means(values(arms, metric), metric)["estimate"].to_numpy() for metric in (first, second))
     found = stats.permutation_test(
         (x,), lambda x: stats.spearmanr(x, y).statistic, permutation_type="pairings", vectorized=False
     )
@@ -60,7 +58,8 @@ def correlated(arms: pd.DataFrame, first: str, second: str) -> Judged:
     needed = min((r for r in null if 2 * np.mean(null >= r - 1e-9) <= 0.05), default=np.nan)
     said = f"rank correlation of {label(first)} and {label(second)} over {len(x)} models: {found.statistic:.2f}"
     said += f" (significant from {needed:.3f}), exact p = {found.pvalue:.3f}"
-    return bool(found.statistic > 0) if found.pvalue < 0.05 else None, said
+    sign = np.sign(found.statistic) * (found.pvalue < 0.05)
+    return decided(sign > 0, sign < 0), said
 
 
 def trade_off(evidence: pd.DataFrame, first: str, second: str, **arguments: Any) -> Finding:
@@ -71,12 +70,12 @@ def trade_off(evidence: pd.DataFrame, first: str, second: str, **arguments: Any)
         correct = replace(correct, lacks="more architectures")
     if len(points) < FEWEST or points.index.unique("model").size < 2:
         return correct
-    two, one = points.corr("spearman")[second][["between", "itself"]]
-    if not one > STRONG:
+    between, itself = points.corr("spearman").loc[["between", "itself"], second]
+    if not itself > STRONG:
         return correct
     said = f"{correct.ours}; rank correlation of accuracy with the published reading ({len(points)} points, lite)"
-    told = replace(correct, ours=f"{said}: {two:.2f}, of a model with itself {one:.2f}")
-    return explained(told, decided(two > STRONG, "it needs no second model"), UNPAIRED)
+    told = replace(correct, ours=f"{said}: {between:.2f}, of a model with itself {itself:.2f}")
+    return explained(told, decided(between > STRONG), "it needs no second model", UNPAIRED)
 
 
 def readings(evidence: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -87,10 +86,9 @@ def readings(evidence: pd.DataFrame, metric: str) -> pd.DataFrame:
     kept = last[~last["protocol"].str.contains(BOTH, regex=False)][["study", "record"]]
     if kept.empty:
         return kept
-    every = [
-        (actlab.load_pairs(s, "published", "defective"), actlab.load_curves(s, "defective")) for s in {*kept["study"]}
-    ]
-    pairs, curves = (pd.concat(tables).merge(kept) for tables in zip(*every, strict=True))
+    studies = kept["study"].unique()
+    pairs = pd.concat(actlab.load_pairs(study, "published", "defective") for study in studies).merge(kept)
+    curves = pd.concat(actlab.load_curves(study, "defective") for study in studies).merge(kept)
     of = np.where(pairs["first"] == pairs["second"], "itself", "between")
     return pairs.groupby([*at, of])["coded_pd"].mean().unstack().join(curves.groupby(at)[metric].mean())
 

@@ -20,15 +20,11 @@ from actlab.files import escaped, read_yaml
 from actlab.records.labels import words
 from actlab_audit import ablation, mnist
 from actlab_audit.evidence import gather
-from actlab_audit.verdicts import Finding, absent
+from actlab_audit.verdicts import LACKS, Finding
 
 FILE = Path(__file__).with_name("claims.yaml")
 KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
 """Kind of claim -> what claims of it are about."""
-ABLATIONS = ("ablation-124m", "ablation-novels")
-"""Of which the first by which a claim was run counts."""
-TOLD = ["source", "document", "section", "claim", "reported", "rule", "page", "kind"]
-"""Columns of a claim that the ledger shows."""
 
 
 @cache
@@ -53,50 +49,49 @@ def claims() -> pd.DataFrame:
 
 
 def judge() -> pd.DataFrame:
-    """The claims with their findings, by id."""
-    evidence = {"mnist": [mnist.read()], "ablation": [*map(ablation.read, ABLATIONS)], "models": [gather()]}
+    """The claims with their findings, by id. Of two ablations the first by which a claim was run counts."""
+    ablations = [ablation.read("ablation-124m"), ablation.read("ablation-novels")]
+    evidence = {"mnist": [mnist.read()], "ablation": ablations, "models": [gather()]}
     twins = {id: ", ".join(sorted({*group} - {id})) for group in parts()["twins"] for id in group}
     rows = {}
     for claim in claims().itertuples():
         each = [finding(claim, read) for read in evidence[claim.reads]]
         found = next((one for one in each if one.verdict != "not run"), each[-1])
         about = {"rule": full_rule(claim), "changed": dated(claim.id, found), "twins": twins.get(claim.id, "")}
-        rows[claim.id] = {name: getattr(claim, name) for name in TOLD} | vars(found) | about
-    return pd.DataFrame.from_dict(rows, orient="index")
+        rows[claim.id] = vars(found) | {"lacks": found.lacks or LACKS.get(found.verdict, "")} | about
+    judged = pd.DataFrame.from_dict(rows, orient="index")
+    return claims().drop(columns=["id", "rule", "arguments", "why", "reads"]).join(judged)
 
 
 def finding(claim: Any, evidence: pd.DataFrame | None) -> Finding:
     """What the rule of a row of ``claims`` finds in its evidence; None: there is none that could decide."""
-    from_text = claim.rule.startswith("text_rules.")
-    if evidence is None and not from_text:
-        return absent("no record yet")
-    try:
-        found: Finding = resolve_name(f"actlab_audit.{claim.rule}")(evidence, **claim.arguments)
-    except Exception as error:
-        error.add_note(f"row {claim.id} of {FILE}, rule {claim.rule}")
-        raise
-    if from_text or evidence is None or claim.reads == "models":
+    rule = resolve_name(f"actlab_audit.{claim.rule}")
+    if claim.rule.startswith("text_rules."):
+        found: Finding = rule(**claim.arguments)
         return found
-    return replace(found, since=evidence["date"].min())
+    if evidence is None:
+        return Finding("not run", "no record yet")
+    found = rule(evidence, **claim.arguments)
+    return found if claim.reads == "models" else replace(found, since=evidence["date"].min())
 
 
 def full_rule(claim: Any) -> str:
     """Why, with what the arguments say of scales and of flaws that have no record."""
-    added = {} if claim.rule.startswith("text_rules.") else parts()["clauses"]
-    said = {
-        name: " or ".join(map(words, np.atleast_1d(value))) for name, value in claim.arguments.items() if name in added
-    }
-    return claim.why + "".join(added[name].format(text) for name, text in said.items())
+    said = claim.why
+    for name, clause in parts()["clauses"].items():
+        if name in claim.arguments:
+            said += clause.format(" or ".join(map(words, np.atleast_1d(claim.arguments[name]))))
+    return said
 
 
 def dated(id: str, found: Finding) -> str:
     """When the row's rule last changed, or what all share, and whether the records that its finding read were there."""
     changed = max(date for date, ids in parts()["changed"].items() if {id, "shared"} & {*ids})
-    if not found.since:
-        told = "before any record" if found.verdict == "not run" else "needs no record"
-    else:
+    if found.since:
         before = datetime.fromisoformat(changed) < datetime.fromisoformat(found.since)
         told = f"{'before' if before else 'after'} its first record"
+    else:
+        told = "before any record" if found.verdict == "not run" else "needs no record"
     return f"rule last changed {changed[:10]}, {told}"
 
 
@@ -114,8 +109,8 @@ def groups() -> dict[str, str]:
 def table(judged: pd.DataFrame) -> pd.DataFrame:
     """A row a verdict, by group: how many of these claims of each kind have it, and what it means."""
     counts = pd.crosstab(judged["verdict"], judged["kind"]).reindex([*groups()], columns=[*KINDS], fill_value=0)
-    named = counts.rename(columns=KINDS).assign(meaning=parts()["meanings"]).set_index(pd.Index([*groups().items()]))
-    return named.swaplevel().rename_axis(index=["group", "verdict"], columns=None)
+    named = counts.rename(columns=KINDS).assign(meaning=parts()["meanings"], group=groups())
+    return named.set_index("group", append=True).swaplevel().rename_axis(columns=None)
 
 
 def _plain(value: object) -> Markup:
@@ -136,8 +131,7 @@ def bar(judged: pd.DataFrame) -> Any:
 
 def rows(judged: pd.DataFrame) -> Any:
     """Every claim, closed: those about outcomes by verdict, the others behind one more fold."""
-    order = [*groups()]
-    ordered = judged.sort_values("verdict", key=lambda column: column.map(order.index), kind="stable")
+    ordered = judged.sort_values("verdict", key=lambda column: column.map([*groups()].index), kind="stable")
     menus = {name: ordered[name].unique() for name in ("verdict", "source")}
     outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
     chapters = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]

@@ -5,47 +5,35 @@ function ledger(root) {
   const form = root.querySelector("form"), { words, verdict, source } = form.elements;
 
   function show() {
-    const asked = words.value.toLowerCase().split(/\s+/), menus = [verdict, source];
+    const asked = words.value.toLowerCase().split(/\s+/);
     for (const row of rows) {
       const text = row.textContent.toLowerCase();
-      const fits = menus.every(({ name, value }) => !value || row.dataset[name] === value);
+      const fits = [verdict, source].every(({ name, value }) => !value || row.dataset[name] === value);
       row.hidden = !fits || !asked.every((word) => text.includes(word));
     }
     others.hidden = !others.querySelector("details:not([hidden])");
-    others.open = !others.hidden && Boolean(words.value.trim() || verdict.value);
+    others.open ||= !others.hidden && Boolean(words.value.trim() || verdict.value);
     const shown = rows.filter((row) => !row.hidden).length;
     root.querySelector("[role=status]").textContent = `${shown} of ${rows.length} claims`;
   }
 
-  function remember() {
-    const address = new URL(location), chosen = [...new FormData(form)].filter(([, value]) => value);
-    address.search = new URLSearchParams(chosen);
+  for (const [name, value] of new URLSearchParams(location.search)) {
+    if (form.elements[name]) form.elements[name].value = value;
+  }
+  form.oninput = () => {
+    show();
     try {
-      history.replaceState(null, "", address);
+      const chosen = [...new FormData(form)].filter(([, value]) => value);
+      history.replaceState(null, "", `?${new URLSearchParams(chosen)}${location.hash}`);
     } catch {
       // a page opened as a file may not change its address: the filters work all the same
     }
-    show();
-  }
-
-  for (const [name, value] of new URLSearchParams(location.search)) {
-    const control = form.elements.namedItem(name);
-    if (control) control.value = value;
-  }
-  form.oninput = remember;
+  };
   form.onsubmit = (event) => event.preventDefault();
-  form.querySelector("button").onclick = () => {
-    form.reset();
-    remember();
+  form.onreset = () => {
+    setTimeout(form.oninput); // after the values are reset
     words.focus();
   };
   form.hidden = false;
   show();
-  const unfold = () => {
-    const row = rows.find((each) => `#${each.id}` === location.hash);
-    for (let node = row; node && node !== root; node = node.parentElement) node.open = true;
-    row?.scrollIntoView();
-  };
-  addEventListener("hashchange", unfold);
-  unfold();
 }

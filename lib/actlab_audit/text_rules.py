@@ -4,7 +4,7 @@ last step, parameters of models, the coverage of a bootstrap."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,14 @@ from scipy import stats
 
 from actlab.records.defect_names import FINAL
 from actlab_audit import numbers
-from actlab_audit.verdicts import CODE, FILES, TEXT, Between, Finding, counted, decided, explained
+from actlab_audit.verdicts import Between, Finding, decided, explained
 
-Statement = Between | frozenset[str]
+TEXT, COMPUTED = "the text's own numbers", "computed without records"
+"""Bases of a finding; the second: what our models or methods do."""
+FILES, CODE = "the text's own numbers and its result files", "the text and its code"
+"""The same, where an input is in the result files and not in the text; where one of two statements is what the
+project's code does."""
+Statement = Between | str
 """Of a text: a number as precisely as it was given, or words."""
 SEARCHES = (2, 4, 8)
 """How many scores the image study's searches draw."""
@@ -23,38 +28,29 @@ SEARCHES = (2, 4, 8)
 
 def total(terms: Sequence[Sequence[Any]], over: float = 1) -> list[float]:
     """From, to: a sum of products, divided; a factor is a number or [from, to]."""
-    return [
-        sum(math.prod(f[end] if isinstance(f, list) else f for f in factors) for factors in terms) / over
-        for end in (0, -1)
-    ]
+    ends = sum(np.prod([np.broadcast_to(factor, 2) for factor in factors], axis=0) for factors in terms)
+    return [float(end) for end in ends / over]
 
 
-def _tukey(first: str, second: str) -> float:
-    """p-value of two of charlm's activations by Tukey's honestly significant difference."""
-    trials = numbers.charlm_trials
-    found = stats.tukey_hsd(*trials.values())
-    return float(pd.DataFrame(found.pvalue, [*trials], [*trials]).loc[first, second])
-
-
-def _means(**values: Any) -> pd.Series:
+def _means(values: dict[str, Any]) -> pd.Series:
     """Name -> the value, or the mean of its values."""
     return pd.Series(values).map(np.mean)
 
 
-def _spread(**values: Any) -> float:
-    """Of the values, or of means of values, in percent of the lowest."""
-    means = _means(**values)
-    return float(100 * (means.max() / means.min() - 1))
+def _tukey(first: str, second: str) -> float:
+    """p-value of two of charlm's activations by Tukey's honestly significant difference."""
+    names, trials = zip(*numbers.charlm_trials.items(), strict=True)
+    return float(stats.tukey_hsd(*trials).pvalue[names.index(first), names.index(second)])
 
 
 DERIVED: dict[str, Callable[..., Any]] = {
     "total": total,
     "deviation": lambda values: np.std(values),
-    "range": lambda **values: float(np.ptp(_means(**values))),
-    "spread": _spread,
-    "correlation": lambda first, second: float(stats.spearmanr(first, second).statistic),
-    "largest": lambda **values: [_means(**values).idxmax()],
-    "smallest": lambda **values: [_means(**values).idxmin()],
+    "range": lambda **values: np.ptp(_means(values)),
+    "spread": lambda **values: 100 * (_means(values).max() / _means(values).min() - 1),
+    "correlation": lambda first, second: stats.spearmanr(first, second).statistic,
+    "largest": lambda **values: [_means(values).idxmax()],
+    "smallest": lambda **values: [_means(values).idxmin()],
     "p_of_f": lambda statistic, degrees: [*stats.f.sf(statistic, *degrees)],
     "tukey_p": _tukey,
     "sizes": lambda model, large, small: numbers.our_parameters[model][large] / numbers.our_parameters[model][small],
@@ -68,70 +64,43 @@ def _statement(value: Any) -> Statement:
     if isinstance(value, dict):
         ((name, arguments),) = value.items()
         value = DERIVED[name](**(getattr(numbers, arguments) if isinstance(arguments, str) else arguments))
-    if isinstance(value, list):
-        return frozenset(value) if isinstance(value[0], str) else Between(*value)
-    return Between(value, value)
+    if not isinstance(value, list):
+        return Between(value, value)
+    return ", ".join(sorted(value)) if isinstance(value[0], str) else Between(*value)
 
 
-def _said(value: Statement) -> str:
-    return str(value) if isinstance(value, Between) else ", ".join(sorted(value))
+def _agree(one: Statement, two: Statement) -> bool:
+    return one.meets(two) if isinstance(one, Between) and isinstance(two, Between) else one == two
 
 
-def _agree(one: Statement, two: Statement, exact: bool = False) -> bool:
-    return one == two or (not exact and isinstance(one, Between) and isinstance(two, Between) and one.meets(two))
+def arithmetic(stated: Any, how: str, follows: Any, basis: str = TEXT) -> Finding:
+    """A stated number against what the text's own numbers give, or what we compute."""
+    ours = _statement(follows)
+    wrong = "contradicted" if basis == COMPUTED else "arithmetic error"
+    return Finding("checks out" if _agree(_statement(stated), ours) else wrong, f"{how}: {ours}", basis)
 
 
-def arithmetic(
-    evidence: object,
-    stated: Any,
-    how: str,
-    follows: Mapping[str, Any],
-    basis: str = TEXT,
-    computed: bool = False,
-    exact: bool = False,
-) -> Finding:
-    """A stated number against what the text's own numbers give; ``computed``: against what our models or methods do;
-    ``exact``: two ranges must be the same, not only meet."""
-    one, ours = _statement(stated), _statement(follows)
-    holds, said = _agree(one, ours, exact), f"{how}: {_said(ours)}"
-    if computed:
-        return counted(holds, said, "computed without records")
-    return Finding("checks out" if holds else "arithmetic error", said, basis)
-
-
-def selected(evidence: object, published: Any, how: str, best: Any, last: Any, flaw: str = FINAL) -> Finding:
+def selected(published: Any, how: str, best: Any, last: Any, cause: str = FINAL) -> Finding:
     """A claim that follows from the last step of published runs, against what their best checkpoints give."""
-
-    def judged(follows: Any) -> Finding:
-        ours = _statement(follows)
-        return decided(_agree(_statement(published), ours), f"{how}: {_said(ours)}", FILES)
-
-    return explained(judged(best), judged(last), flaw)
+    stated, of_best, of_last = map(_statement, (published, best, last))
+    found = Finding(decided(_agree(stated, of_best)), f"{how}: {of_best}", FILES)
+    return explained(found, decided(_agree(stated, of_last)), f"{how}: {of_last}", cause)
 
 
-def contradiction(
-    evidence: object,
-    first: Any,
-    first_place: str,
-    second: Any,
-    second_place: str,
-    exact: bool = False,
-    basis: str = TEXT,
-) -> Finding:
-    """Two statements of one study about one thing, in texts or in a text and a file of the project; ``exact``: two
-    ranges must be the same, not only meet."""
+def contradiction(first: Any, first_place: str, second: Any, second_place: str, basis: str = TEXT) -> Finding:
+    """Two statements of one study about one thing, in texts or in a text and a file of the project."""
     one, two = _statement(first), _statement(second)
-    said = f"{_said(one)} ({first_place}) against {_said(two)} ({second_place})"
     other = "its files say otherwise" if basis in (CODE, FILES) else "self-contradiction"
-    return Finding("checks out" if _agree(one, two, exact) else other, said, basis)
+    said = f"{one} ({first_place}) against {two} ({second_place})"
+    return Finding("checks out" if _agree(one, two) else other, said, basis)
 
 
-def parameters(evidence: object, stated: tuple[float, float], scale: str, models: Sequence[str]) -> Finding:
+def parameters(stated: Sequence[float], scale: str, models: Sequence[str]) -> Finding:
     """A published number of parameters (from, to), against those of our models of that size."""
     counts = {model: numbers.our_parameters[model][scale] for model in models}
     holds = all(stated[0] <= count <= stated[1] for count in counts.values())
     said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
-    return counted(holds, said, f"models built at {scale} scale")
+    return Finding("checks out" if holds else "contradicted", said, f"models built at {scale} scale")
 
 
 def _covered(k: int) -> float:
@@ -145,28 +114,24 @@ def _covered(k: int) -> float:
     return float(below.cdf(k - 1) - below.cdf(math.ceil(k * 0.025 ** (1 / k)) - 1))
 
 
-def bootstrap_covers(evidence: object) -> Finding:
+def bootstrap_covers() -> Finding:
     """M09: the published interval holds the expected best in 95%, as rounded."""
     shares = {k: _covered(k) for k in SEARCHES}
     said = ", ".join(f"{100 * share:.0f}% of samples of {k}" for k, share in shares.items())
-    return counted(min(shares.values()) >= 0.945, f"it holds the expected best in {said}", "computed without records")
+    holds = min(shares.values()) >= 0.945
+    return Finding("checks out" if holds else "contradicted", f"it holds the expected best in {said}", COMPUTED)
 
 
-def ambiguous(evidence: object, reason: str) -> Finding:
-    """What holds in one sense of the text and fails in another."""
-    return Finding("ambiguous", reason)
+def _because(verdict: str) -> Callable[[str], Finding]:
+    """A rule that gives this verdict for a reason."""
+    return lambda reason: Finding(verdict, reason)
 
 
-def not_testable(evidence: object, reason: str) -> Finding:
-    """What neither text, code nor a training run can show."""
-    return Finding("not testable", reason)
-
-
-def without_run(evidence: object, reason: str) -> Finding:
-    """A number that the project did not get from runs, or not wholly."""
-    return Finding("no run behind it", reason)
-
-
-def not_run(evidence: object, reason: str) -> Finding:
-    """What a run of ours would show, where no rule reads one yet."""
-    return Finding("not run", reason, lacks="a study of its own")
+ambiguous = _because("ambiguous")
+"""What holds in one sense of the text and fails in another."""
+not_testable = _because("not testable")
+"""What neither text, code nor a training run can show."""
+without_run = _because("no run behind it")
+"""A number that the project did not get from runs, or not wholly."""
+not_run = _because("not run")
+"""What a run of ours would show, where no rule reads one yet."""

@@ -36,7 +36,7 @@ HEADLINES: dict[str, tuple[str, tuple[str, ...]]] = {
     "R06": ("self-contradiction", ("relu", "swish")),
     "R07": ("not run", ("convlm relu, hybridlm relu",)),
     "R21": ("no run behind it", ("5.601 [4.320, 7.262]",)),
-    "S21": ("not run", ("-0.005 [-0.018, +0.007]", "not significant")),
+    "S21": ("not run", ("-0.005 [-0.018, +0.007]",)),
     "S21b": ("not run", ("+0.025 [+0.018, +0.033]",)),
 }
 """Row -> verdict, and what our number says."""

@@ -43,10 +43,10 @@ def test_other_settings_are_not_mixed(read):
 
 def test_effects_and_interaction(read):
     """-0.1 under GELU, -0.3 under PReLU, but for a little noise. A missing cell leaves no interaction."""
-    runs = read(records())
+    runs, both = read(records()), ("random_prelu", "gelu")
     gains = ablation.gains(runs).groupby("activation")["gain"].mean()
     assert gains.round(2).to_dict() == {"gelu": -0.1, "random_prelu": -0.3}
-    assert ablation.interaction(runs)["estimate"] == pytest.approx(gains["random_prelu"] - gains["gelu"])
-    none = ablation.interaction(read(records(gain={"gelu": 0.1, "random_prelu": 0.1})))
+    assert ablation.effect(runs, *both)["estimate"] == pytest.approx(gains["random_prelu"] - gains["gelu"])
+    none = ablation.effect(read(records(gain={"gelu": 0.1, "random_prelu": 0.1})), *both)
     assert none["low"] < 0 < none["high"]
-    assert ablation.interaction(read(records()[:-1]))["n"] == 0
+    assert ablation.effect(read(records()[:-1]), *both)["n"] == 0

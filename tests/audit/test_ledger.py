@@ -12,9 +12,10 @@ from actlab import paths
 from actlab.book.pages import load_pages
 from actlab_audit import ledger
 from actlab_audit.evidence import NOTHING, gather
-from actlab_audit.verdicts import OPEN, Finding
+from actlab_audit.verdicts import LACKS, Finding
 
 SNAPSHOT = Path(__file__).with_name("verdicts.yaml")
+ENTRIES = {"id", "source", "document", "section", "claim", "reported", "rule", "arguments", "why", "page", "reads"}
 MODELS = [*ledger.claims().query("reads == 'models'").itertuples()]
 FROM_RECORDS = [claim for claim in MODELS if {"model", "models"} & {*claim.arguments} and "text" not in claim.rule]
 
@@ -40,7 +41,7 @@ def test_each_row_is_whole():
     made, rows, verdicts = {page.name for page in load_pages()}, ledger.claims(), {*ledger.parts()["meanings"]}
     assert all(page in made or (paths.ROOT / "book" / f"{page}.md").exists() for page in rows["page"])
     assert not [value for given in rows["arguments"] for value in given.values() if str(value) in verdicts]
-    assert {*rows} == {*ledger.TOLD, "id", "reads", "arguments", "why"}
+    assert {*rows} == ENTRIES | {"kind"}
     assert rows["id"].is_unique
     assert rows.notna().all(axis=None)
     assert {*rows["kind"]} == {*ledger.KINDS}
@@ -84,7 +85,7 @@ def test_records_decide(subtests, tmp_path, monkeypatch):
 @pytest.mark.parametrize("effect", [0.05, 0.1])
 def test_no_claim_of_a_larger_scale_is_judged_by_lite_records(effect, tmp_path, monkeypatch):
     """Nothing that partial or full models are said to do is contradicted, or replicated, by small ones."""
-    larger = [c for c in FROM_RECORDS if "lite" not in c.arguments.get("claimed", c.arguments.get("scales", ["lite"]))]
+    larger = [c for c in FROM_RECORDS if "lite" not in c.arguments["scales"]]
     small = world(monkeypatch, tmp_path, effect, "lite")
     assert len(larger) > 45
     assert {ledger.finding(claim, small).verdict for claim in larger} == {"not run"}
@@ -98,7 +99,7 @@ def test_statements_are_counted_once(judged):
     assert all(len(set(judged.loc[group, "verdict"])) == 1 for group in ledger.parts()["twins"])
     assert judged.loc["T21", "twins"] == "T20, T53, T84"
     assert len(ledger.statements(judged)) == len(judged) - len(ids) + len(ledger.parts()["twins"])
-    assert ((judged["lacks"] != "") == judged["verdict"].isin(OPEN)).all()
+    assert ((judged["lacks"] != "") == judged["verdict"].isin([*LACKS])).all()
 
 
 def test_a_changed_rule_has_its_date():

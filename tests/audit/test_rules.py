@@ -8,7 +8,7 @@ from tests.support import grids
 from actlab.records.defect_names import BOTH, IGNORED, UNPAIRED
 from actlab_audit import language, ledger, rules
 from actlab_audit.evidence import ALIKE, MIXED
-from actlab_audit.verdicts import decided, explained
+from actlab_audit.verdicts import Finding, explained
 
 LOSSES = (2.0, 2.1, 2.2)
 WAITS, OPEN = "undecided", "excluded, cause open"
@@ -40,9 +40,9 @@ MEANS = yaml.safe_load("""
 - [val_accuracy, 52.0, {}, lite, contradicted]
 - [val_loss, 2.1, {activations: [gelu]}, lite, not run]
 - [val_loss, 2.5, {flaw: a flaw}, lite, "excluded, cause open"]
-- [val_loss, 2.1, {claimed: [full]}, lite, not run]
-- [val_loss, 2.5, {claimed: [full]}, lite, not run]
-- [val_loss, 2.5, {claimed: [full]}, full, contradicted]
+- [val_loss, 2.1, {scales: [full], others: [lite]}, lite, not run]
+- [val_loss, 2.5, {scales: [full], others: [lite]}, lite, not run]
+- [val_loss, 2.5, {scales: [full]}, full, contradicted]
 """)
 
 
@@ -109,10 +109,10 @@ def test_a_number_without_a_run_has_ours_beside_it(gathered):
     """Whatever ours is, there is nothing that it could test; without records of ours it waits."""
     arguments = {"what": "ratio", "of": "ratio", "metric": "val_loss", "published": [9, 9], "reason": "no run"}
     mine = gathered(lite=[grids.record(), grids.record("convlm")])
-    found = rules.number_without_run(mine, ["charlm", "convlm"], **arguments)
+    found = rules.number(mine, ["charlm", "convlm"], **arguments)
     assert (found.verdict, found.lacks) == ("no run behind it", "")
     assert found.ours.startswith("no run; ratio: 1.000")
-    assert rules.number_without_run(mine, ["charlm", "tinylstm"], **arguments).verdict == "not run"
+    assert rules.number(mine, ["charlm", "tinylstm"], **arguments).verdict == "not run"
 
 
 def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction(gathered):
@@ -121,14 +121,14 @@ def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction(gathered):
     lite = [grids.record("minigpt", losses=LOSSES), grids.record("minigpt", "gelu", (2.5, 2.6, 2.7))]
     swish = grids.record("minigpt", "swish", LOSSES)
     same, other = flawed(), flawed(losses=(2.4, 2.5, 2.6))
-    for records, own, claimed, verdict in (
-        (lite, same, [], "artefact"),
+    for records, own, scales, verdict in (
+        (lite, same, ["lite"], "artefact"),
         (lite, same, ["full"], "artefact"),
-        (lite, other, [], "contradicted"),
-        ([lite[0], same], same, [], "replicated"),
-        (lite, flawed(steps=9), [], OPEN),
-        (lite, flawed(protocol=[BOTH]), [], OPEN),
-        ([*lite, swish], same, [], OPEN),
+        (lite, other, ["lite"], "contradicted"),
+        ([lite[0], same], same, ["lite"], "replicated"),
+        (lite, flawed(steps=9), ["lite"], OPEN),
+        (lite, flawed(protocol=[BOTH]), ["lite"], OPEN),
+        ([*lite, swish], same, ["lite"], OPEN),
     ):
         records = [record | {"config": record["config"] | {"protocol": []}} for record in records]
         found = rules.identical(
@@ -136,7 +136,8 @@ def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction(gathered):
             ["minigpt"],
             [record["activation"] for record in records],
             flaw=IGNORED,
-            claimed=claimed,
+            scales=scales,
+            others=["lite"],
         )
         assert (found.verdict, found.defect) == (verdict, IGNORED * (verdict == "artefact"))
 
@@ -200,10 +201,9 @@ def test_formulas_of_two_models_with_two_activations():
         "difference_of_averages": -4,
         "dominance of 2": 4 / 5,  # means 3 and 7; variances 1 and 9
         "percent_below": 50,
-        "range": 8,
     }
     assert {name: rules.FORMULAS[name](means) for name in expected} == pytest.approx(expected)
-    assert rules._ranges(2, means) == pytest.approx((7 / 3 - 1) / np.mean([4 / 2 - 1, 10 / 4 - 1]))
+    assert rules._ranges(means, 2) == pytest.approx((7 / 3 - 1) / np.mean([4 / 2 - 1, 10 / 4 - 1]))
 
 
 def test_order(gathered):
@@ -222,9 +222,9 @@ def test_order(gathered):
 
 
 SETTINGS = yaml.safe_load("""
-- [{every: trials == 3}, followed]
-- [{every: trials == 4}, not run]
-- [{every: trials == 3, among: {seed: [42, 43]}}, followed]
+- [{every: arms == 1}, followed]
+- [{every: arms == 2}, not run]
+- [{every: arms == 1, among: {seed: [42, 43]}}, followed]
 - [{among: {seed: [42, 45]}}, not run]
 - [{every: 40 <= seed <= 44}, followed]
 - [{every: 40 <= seed <= 43}, not run]
@@ -236,8 +236,8 @@ SETTINGS = yaml.safe_load("""
 def test_settings_are_read_from_records(gathered, stated, verdict):
     """What was run as stated is followed, no replication; what was run otherwise decides nothing, and says how."""
     mine = gathered(lite=[grids.record()])
-    found = rules.as_stated(mine, ["charlm"], what="trials", says="{trials} ({seed})", **stated)
-    said = "recorded trials: 3 (42, 43, 44)"
+    found = rules.as_stated(mine, ["charlm"], what="arms", says="{arms} ({seed})", **stated)
+    said = "recorded arms: 1 (42, 43, 44)"
     expected = said if verdict == "followed" else f"run otherwise than stated: {said}"
     assert (found.verdict, found.ours) == (verdict, expected)
 
@@ -269,8 +269,8 @@ def test_a_reading_explains_a_number(gathered, two, one, steps, scale, verdict):
 
 def test_a_reading_too_wide_to_test_leaves_the_cause_open():
     """A flaw whose interval holds the published number and much else neither explains the claim nor clears itself."""
-    without, wide = (decided(answer, "") for answer in (False, "too wide"))
-    assert explained(without, wide, UNPAIRED).verdict == OPEN
+    without = Finding("contradicted", "ours")
+    assert [explained(without, found, "", UNPAIRED).verdict for found in ("compatible", "undecided")] == [OPEN, OPEN]
 
 
 def test_a_part_of_a_study_decides_its_own_rows(gathered):
@@ -307,7 +307,7 @@ def test_a_trade_off_of_a_model_with_itself_is_none(gathered, monkeypatch):
         for alone in (True, False)
     )
     assert (judged(rising).verdict, judged(rising).lacks) == (WAITS, "more architectures")
-    monkeypatch.setattr(language, "correlated", lambda *_, **__: decided(False, "it falls"))
+    monkeypatch.setattr(language, "correlated", lambda *_, **__: Finding("contradicted", "it falls"))
     assert [judged(f).verdict for f in (rising, flat, rising[:5])] == ["artefact", "contradicted", "contradicted"]
     rising[5]["config"]["protocol"].append(BOTH)
     assert judged(rising).verdict == "contradicted"

@@ -12,10 +12,9 @@ from actlab.records.labels import WORDS
 from actlab.study.defects import DEFECTS
 from actlab_audit import ledger
 from actlab_audit.verdicts import (
-    OPEN,
+    LACKS,
     Between,
-    all_of,
-    by_signs,
+    decided,
     expected,
     measured,
     positive,
@@ -26,7 +25,7 @@ from actlab_audit.verdicts import (
 
 def test_every_verdict_has_a_meaning_and_every_flaw_words():
     """No raw name of a switch is left to be read; every defect that can be switched on has words."""
-    assert {*OPEN} < {*ledger.parts()["meanings"]}
+    assert {*LACKS} < {*ledger.parts()["meanings"]}
     assert set(WORDS) >= set(DEFECTS)
 
 
@@ -54,45 +53,32 @@ def test_expected_covers_a_mean_of_three_further_trials():
 
 
 WIDTHS = yaml.safe_load("""
-- [[9, 11], [10, 10], true]
-- [[8.9, 11.1], [10, 10], too wide]
-- [[10.5, 11], [10, 10], false]
-- [[60, 600], [50, .inf], true]
-- [[40, 600], [50, .inf], too wide]
-- [[.nan, .nan], [10, 10], null]
+- [[9, 11], [10, 10], replicated]
+- [[8.9, 11.1], [10, 10], compatible]
+- [[10.5, 11], [10, 10], contradicted]
+- [[60, 600], [50, .inf], replicated]
+- [[40, 600], [50, .inf], compatible]
+- [[.nan, .nan], [10, 10], undecided]
 """)
 
 
-@pytest.mark.parametrize(("ours", "published", "answer"), WIDTHS)
-def test_an_interval_is_too_wide_beyond_a_tenth(ours, published, answer):
+@pytest.mark.parametrize(("ours", "published", "verdict"), WIDTHS)
+def test_an_interval_is_too_wide_beyond_a_tenth(ours, published, verdict):
     """9 to 11 about 10 is a test, 8.9 to 11.1 is none; inside a published range any width is; no interval: open."""
-    assert within(Between(*ours), Between(*published)) == answer
-
-
-ANSWERS = yaml.safe_load("""
-- [[true, false, null], false]
-- [[true, true], true]
-- [[], null]
-- [[too wide, true], too wide]
-- [[too wide, null], null]
-""")
-
-
-def test_several_answers():
-    """One false decides; otherwise one open leaves it open; nothing is not true."""
-    for answers, weakest in ANSWERS:
-        assert all_of(answers) == weakest
+    assert within(Between(*ours), Between(*published)) == verdict
 
 
 def test_signs_are_those_that_are_significant_together():
-    """Adjusted p-values count, and a difference keeps its sign; one with the other sign refutes, none decides."""
+    """Adjusted p-values count, and a difference keeps its sign."""
     table = pd.DataFrame({"difference": [1.0, -10.0, 0.1], "p": [0.03, 1e-4, 0.7], "p_holm": [0.06, 3e-4, 0.7]})
     assert signs(table).tolist() == [0, -1, 0]
-    assert [by_signs(table.iloc[rows], sign) for rows, sign in (([1], -1), ([1], 1), ([0, 1], -1))] == [
-        True,
-        False,
-        None,
-    ]
+
+
+def test_what_is_refuted_counts_first():
+    """Where what is not shown may be left open; else it is refuted."""
+    assert [decided(shown) for shown in (True, False)] == ["replicated", "contradicted"]
+    found = [decided(shown, refuted) for shown, refuted in ((True, False), (True, True), (False, False))]
+    assert found == ["replicated", "contradicted", "undecided"]
 
 
 def test_a_measured_value_carries_its_n():

@@ -23,7 +23,7 @@ def test_every_row_is_there_and_escaped():
     """One row a claim with its id as anchor, outcomes first and by verdict; text is text; the place leads to the
     audited works, the page to its evidence."""
     page = claims.rows(JUDGED[::-1]).data
-    assert re.findall(r'<details id="(\w+)"', page) == list(ROWS)
+    assert re.findall(r'<dl id="(\w+)"', page) == list(ROWS)
     assert page.index('class="others"') < page.index('id="B1"')
     assert "loss &#60; 1" in page
     assert page.count('the same statement: <a href="#x">x</a>') == len(ROWS)
@@ -57,7 +57,6 @@ def test_filters(browser, tmp_path):
     page.get_by_role("button", name="Show all").press("Enter")
     assert status.inner_text() == "3 of 3 claims"
     page.goto(f"{file.as_uri()}#B1")
-    page.reload()
     assert page.get_by_text("Published").last.is_visible()
     assert faults == []
     page.set_viewport_size({"width": 390, "height": 800})

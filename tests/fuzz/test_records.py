@@ -43,7 +43,7 @@ def read_all():
         explore.of_records({"fuzz": records})
         runs = evidence.recorded("fuzz")
         if "symmetry" in runs and (runs := ablation.read("fuzz")) is not None:
-            ablation.interaction(runs)
+            ablation.effect(runs, "random_prelu", "gelu")
 
 
 @given(kind=st.sampled_from(sorted(RECORDS)), where=st.integers(0, 10**6), put=st.just(DROP) | junk)
