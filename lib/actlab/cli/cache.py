@@ -11,7 +11,7 @@ from rich.filesize import decimal
 from typer import Context, Option
 
 from actlab import paths
-from actlab.cli.options import AsJson, console, print_json
+from actlab.cli.options import AsJson, Yes, console, print_json
 from actlab.errors import check_name
 
 app = typer.Typer(help="The cache: how large it is, what may go from it.")
@@ -57,7 +57,7 @@ def prune(
     days: Annotated[float, Option(min=1, help="Only what has not changed for so many days.")] = 30,
     part: Annotated[list[str] | None, Option(help="Only this part of `actlab cache`; may be repeated.")] = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would go, and delete nothing.")] = False,
-    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Delete old files of the cache. Records stay: a run makes again what it needs and no longer finds."""
     for name in part or ():

@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from actlab import paths
-from actlab.cli.options import MANY, Activations, AsJson, Models, Plugins, console, print_json, print_table
+from actlab.cli.options import MANY, Activations, AsJson, Models, Plugins, Yes, console, print_json, print_table
 from actlab.errors import BadInput, check_name
 from actlab.files import in_csv, write_text
 
@@ -29,7 +29,6 @@ def recorded_studies() -> list[str]:
 LISTS = ["studies", "fields", "activations", "models", "networks", "optimizers", "scales", "texts", "metrics"]
 Study = Annotated[str, Argument(help="A folder below results/.", autocompletion=recorded_studies)]
 What = Annotated[str, Argument(help=f"One of {', '.join(LISTS)}.", autocompletion=lambda: LISTS)]
-Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
 
 
 @app.command()

@@ -19,6 +19,7 @@ from actlab.cli.options import (
     Plugins,
     Quiet,
     Verbose,
+    Workers,
     console,
     errors,
     print_json,
@@ -34,7 +35,6 @@ Sets = Annotated[
     Option("--set", "-p", metavar="NAME=VALUE", help="Set any field of the file (`list fields`); may be repeated."),
 ]
 Trials = Annotated[int | None, Option(min=1, help="Seeds of each arm; more than recorded: the study grows.")]
-Workers = Annotated[int, Option(min=1, help="Single-threaded processes.")]
 
 
 @app.command()
@@ -182,7 +182,7 @@ def replay(
     sample: Annotated[int | None, Option(min=1, help="With --all: so many trials at random.")] = None,
     seed: Annotated[int, Option(min=0, help="Of the sample.")] = 0,
     minutes: Annotated[float, Option(min=0, help="With --all: only trials that took no longer.")] = math.inf,
-    workers: Annotated[int, Option(min=1, help="With --all: single-threaded processes.")] = CORES,
+    workers: Workers = CORES,
     keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays of the project.")] = False,
     plugin: Plugins = None,
 ) -> None:
