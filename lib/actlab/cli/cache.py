@@ -42,12 +42,13 @@ def size(context: Context, as_json: AsJson = False) -> None:
     """How many files and bytes each part of the cache has."""
     if context.invoked_subcommand:
         return
-    rows = []
+    rows, total = [], 0
     for part, holds in PARTS.items():
         sizes = [status.st_size for status in files(part).values()]
         rows.append({"part": part, "files": len(sizes), "bytes": sum(sizes)})
+        total += sum(sizes)
         console.print(f"{part:<8}{len(sizes):>7} files {decimal(sum(sizes)):>10}  {holds}")
-    console.print(f"{paths.shown(paths.cache())} (ACTLAB_CACHE moves it)")
+    console.print(f"{paths.shown(paths.cache())}: {decimal(total)} (ACTLAB_CACHE moves it)")
     if as_json:
         print_json({"folder": str(paths.cache()), "parts": rows})
 
