@@ -210,6 +210,22 @@ def test_a_rename_that_is_stopped_leaves_whole_studies(stopped_at, monkeypatch):
     assert len(store.load_study("other")) == 3
 
 
+def test_a_study_that_a_run_adds_to_is_not_renamed(monkeypatch, capsys):
+    """What was written while its records were copied would be removed with the old folder."""
+    grids.save(grids.record())
+    write = rename._write
+
+    def while_a_run_writes(*arguments):
+        write(*arguments)
+        grids.save(grids.record(activation="gelu"))
+
+    monkeypatch.setattr(rename, "_write", while_a_run_writes)
+    assert run("mv", "made-up", "other", "--yes") == 2
+    assert "made-up was written to meanwhile" in capsys.readouterr().err
+    assert store.folders() == ["made-up"]
+    assert len(store.load_study("made-up")) == 2
+
+
 def test_a_study_that_is_renamed_to_itself_stays(capsys):
     """It would be removed as the old one after it was written as the new one."""
     grids.save(grids.record())

@@ -36,6 +36,7 @@ WRONG = yaml.safe_load(r"""
 - [[trials, 0, n_parameters], true, 'trials.0.done.n_parameters: Input should be a valid integer, found True']
 - [[trials, 1, status], lost, "trials.1: .*'lost' .* expected tags: 'done', 'diverged', 'failed'"]
 - [[trials, 1, label], "42", one is named twice]
+- [[trials, 1, seed], 44, "43 says another seed, 44"]
 - [[reproducibility_metrics, 0, between], ["42"], 'reproducibility_metrics.0.between: List should have']
 - [[reproducibility_metrics, 0, between], ["42", "7"], 'once, but that of 42 and 43 is missing \(and 1 more\)']
 - [[reproducibility_metrics, 0, between], ["42", "42"], 'once, but that of 42 and 43 is missing']

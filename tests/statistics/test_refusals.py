@@ -13,6 +13,8 @@ import actlab
 from actlab import metrics
 from actlab.activations import get_activation
 from actlab.errors import ActlabError
+from actlab.models import build_model
+from actlab.optimizers import ECD
 
 NONE = float("nan")
 RUNS = pd.DataFrame(
@@ -108,6 +110,9 @@ WRONG = {
     "plug-ins of nothing": lambda: actlab.load_plugins([None]),
     "parameters of text": lambda: actlab.run_experiment("charlm", "relu", "study: x"),
     "own metrics that are none": lambda: metrics.compare([[1.0]], [[1.0]], None, 3),
+    "a size by its name": lambda: build_model("charlm", "lite", "relu"),
+    "a seed of ECD that is no whole number": lambda: ECD([torch.nn.Parameter(torch.ones(2))], seed=1.5),
+    "a seed of ECD of too many bits": lambda: ECD([torch.nn.Parameter(torch.ones(2))], seed=2**64),
     "an activation that is a list": lambda: get_activation(["relu"]),
     "nothing beside training": lambda: actlab.beside_training(CURVES, ALONG, ALONG[:1], None),
 }

@@ -71,6 +71,7 @@ class ECD(torch.optim.Optimizer):
         """One number a group: its momenta are stored divided by it, so that a step is one fused pass."""
         self._dimensions = 0
         """d, counted at the first call; 0 before it."""
+        check_number("ECD's seed, a whole number of 64 bits", seed, -(2**63), most=2**64 - 1, whole=True)
         self._turns = torch.Generator().manual_seed(seed)
         defaults = {
             "lr": lr,

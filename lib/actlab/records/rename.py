@@ -40,7 +40,7 @@ def rename(study: str, name: str) -> None:
     into a folder that nothing reads, which then takes its name; where that is done already, the old one is removed.
 
     Raises:
-        BadInput: a study of that name is there, itself too, or a link is among the files.
+        BadInput: a study of that name is there, itself too, a link is among the files, or a run adds to them.
     """
     files, old, new = own_files(study), folder_of(study), folder_of(name)
     if new.exists() and new.samefile(old):  # else the old one, which is removed in the end, would be the new one
@@ -50,6 +50,8 @@ def rename(study: str, name: str) -> None:
     staged = _beside(new, "renamed")
     try:
         _write(files, old, staged, name)
+        if own_files(study) != files:
+            raise BadInput(f"{where(study)} was written to meanwhile: rename it when its run has ended")
         if not new.exists():
             staged.rename(new)
         elif _contents(new) != _contents(staged):  # else a call before this one was stopped here

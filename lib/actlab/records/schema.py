@@ -770,6 +770,9 @@ def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     labels, config = [trial["label"] for trial in record["trials"]], record["config"]
     if len(set(labels)) < len(labels):
         yield f"trials: one is named twice: {brief(labels)}"
+    for trial in record["trials"]:
+        if trial.get("seed") not in (None, int(trial["label"].partition("-")[0])):  # by which arms are paired
+            yield f"trials: {trial['label']} says another seed, {brief(trial['seed'])}"
     if record["kind"] in SEEDS_ALONE and (changed := [label for label in labels if "-" in label]):
         yield f"trials: {changed[0]} names a change, which a record of this kind has not"
     averaged = [record.get("average"), *(trial.get("average") for trial in record["trials"])]
