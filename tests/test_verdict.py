@@ -5,7 +5,7 @@ import re
 import pytest
 
 from actlab import report
-from actlab.report import beside, summary, verdict
+from actlab.report import summary, verdict
 from actlab.study.run import run
 
 STUDY = {"activation": ("relu", "gelu"), "average": 0.9, "snapshots": (1,), "noise_floor": True, "iterations": 4}
@@ -35,13 +35,13 @@ def test_the_verdict_has_what_the_repository_is_about(toy, tmp_path):
     assert f"only differences above {50 * (test['high'] - test['low']):.1f} points show" in told
     assert "The same seed run again gives the same bits." in told
     assert re.search("One bit of one weight does .*% of what another seed does", told)
-    averages = beside.averaged(found)
+    averages = found.averaged
     assert f"from {100 * averages['single'].mean():.1f} to {100 * averages['averaged'].mean():.1f} points" in told
     assert [*averages["arm"]] == ["relu", "gelu"]
     assert "\naveraged weights: " in told
     names = {path.name for path in report.write(found, tmp_path / "out", ())}
     assert "averaged.csv" in names
-    assert ("equal_loss.csv" in names) == (len(beside.at_equal_loss(found)) > 0)
+    assert ("equal_loss.csv" in names) == (len(found.equal_loss) > 0)
 
 
 @pytest.mark.slow

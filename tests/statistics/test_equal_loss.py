@@ -112,7 +112,8 @@ def test_what_is_left_out_is_told():
 def curves_of(losses, pairs):
     """Of (runs, E) losses and (pairs, E) values, in the order of the runs and their pairs."""
     runs = [str(i) for i in range(len(losses))]
-    return Curves(dict(zip(runs, losses, strict=True)), Arm(pairs, [*map(frozenset, combinations(runs, 2))]))
+    of_runs, of_pairs = ([*map(frozenset, combinations(runs, size))] for size in (1, 2))
+    return Curves(Arm(losses, of_runs), Arm(pairs, of_pairs))
 
 
 def arm(losses, values, trials=3):

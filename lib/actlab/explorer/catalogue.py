@@ -100,7 +100,7 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     at_loss = {
         metric: _at_losses(read, len(arms), pairs)
         for metric in THROUGH
-        if (read := arms_of(followed, along, metric, ["setting"], "record", bigram)[0])
+        if (read := arms_of(followed, along, metric, ["setting", "record"], bigram)[0])
     }
     moved = [name for name in names if any(name in arm["moved"] for arm in drawn)]
     cornered = len({arm["corner"] for arm in drawn} - {None}) > 3

@@ -11,7 +11,7 @@ import pandas as pd
 from actlab import files
 from actlab.errors import BadInput, check_name, visible
 from actlab.figures.style import image
-from actlab.report import beside, drawings, folder, rates, summary
+from actlab.report import drawings, folder, summary
 from actlab.report.drawings import left_out
 from actlab.report.study import ARM, Report, load, minus, rows_of
 
@@ -34,23 +34,14 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
 
 def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Name and content of each file."""
-    texts = {"summary.txt": summary.text(report), "table_trials.tex": summary.trials(report).to_latex(escape=True)}
-    for name, metric in report.metrics.items():
-        texts[f"table_{name}.tex"] = summary.table(report, metric).to_latex(escape=True)
-    for name, text in texts.items():
-        yield name, visible(text).encode()
-    tables = {
-        "trials": report.trials.drop(columns=[*ARM, "level"]),
-        "pairs": report.pairs.drop(columns=[*ARM, "level"]),
-        "estimates": report.estimates,
-        "differences": report.differences,
-        "rates": rates.table(report.study, report.records),
-        "tried_rates": rates.tried(report.study, report.records),
-        "averaged": beside.averaged(report),
-        "equal_loss": beside.at_equal_loss(report),
-    }
-    for name, rows in tables.items():
-        if len(rows):
+    yield "summary.txt", visible(summary.text(report)).encode()
+    shown = {name: summary.table(report, metric) for name, metric in report.metrics.items()}
+    for name, table in ({"trials": summary.trials(report)} | shown).items():
+        yield f"table_{name}.tex", visible(table.to_latex(escape=True)).encode()
+    chosen, tried = report.rates
+    for name, table in (report.tables | {"rates": chosen, "tried_rates": tried}).items():
+        if len(table):
+            rows = table.drop(columns=[*ARM, "level"]) if "level" in table else table
             yield f"{name}.csv", files.in_csv(rows, index=False).encode()
     for name, figure in drawings.of(report) if formats else ():
         for ending in formats:

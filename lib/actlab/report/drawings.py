@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 from actlab.figures import plots
 from actlab.figures.primitives import Line, lines
-from actlab.records.labels import METRICS, of_trials, words
+from actlab.records.labels import METRICS, words
 from actlab.records.tables import load_curves
-from actlab.report.study import ARM, Report, main
+from actlab.report.study import ARM, METRIC, Report, main
 from actlab.statistics.contrasts import means
 from actlab.statistics.significance import ALPHA
 
@@ -28,12 +28,12 @@ MOST_BYTES = 120
 
 def left_out(report: Report) -> str:
     """What the figures do not show, in a sentence; nothing where they show all."""
-    groups, arms = report.levels
-    if len(groups) <= GROUPS and len(arms) <= ARMS:
+    groups, arms = map(len, report.levels)
+    if groups <= GROUPS and arms <= ARMS:
         return ""
     return (
-        f"the figures show the first {min(GROUPS, len(groups))} of {len(groups)} groups and the first "
-        f"{min(ARMS, len(arms))} of {len(arms)} arms; --model and --activation choose others"
+        f"the figures show the first {min(GROUPS, groups)} of {groups} groups and the first "
+        f"{min(ARMS, arms)} of {arms} arms; --model and --activation choose others"
     )
 
 
@@ -46,48 +46,43 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
         yield name, plots.bars(found.reindex(report.cells).reset_index(), metric.label, *ARM)
         tests = report.of(metric.name, report.differences).reset_index()
         if len(tests):
-            label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
             tests["significant"] = tests["p_holm"] < ALPHA
-            yield (
-                f"differences_{name}",
-                plots.forest(
-                    tests, label, panel="group", row="arm", filled="significant", zero=True, height=1.6, columns=2
-                ),
+            label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
+            figure = plots.forest(
+                tests, label, panel="group", row="arm", filled="significant", zero=True, height=1.6, columns=2
             )
-    if {"val_accuracy", "total_variation"} <= {*report.metrics}:
-        yield "accuracy_vs_reproducibility", against(report, "val_accuracy", "total_variation")
+            yield f"differences_{name}", figure
+    if {"val_accuracy", METRIC} <= {*report.metrics}:
+        yield "accuracy_vs_reproducibility", against(report, "val_accuracy", METRIC)
     yield from training(report)
-    apart = [name for name in report.metrics if not of_trials(name)]
-    if apart:
-        yield "overview", overview(report, apart[0])
-    if (report.floors["total_variation"] > 0).any():
+    if len(main(report.pairs)):
+        yield "overview", overview(report, next(iter(report.metrics)))
+    if (report.floors[METRIC] > 0).any():
         yield "noise_floor", floors(report)
 
 
 def against(report: Report, x: str, y: str) -> Figure:
     """A metric against another, a mark an arm, each with its interval."""
-    of_x, of_y = (report.of(name, report.estimates) for name in (x, y))
-    marks = {}
-    for cell in of_y.index.intersection(of_x.index):
-        sides = [table.loc[[cell], name] for table in (of_y, of_x) for name in ("low", "high")]
-        marks[cell] = Line(of_x.loc[[cell], "estimate"], of_y.loc[[cell], "estimate"], *sides)
+    of_x, of_y = (report.of(name, report.estimates)[["estimate", "low", "high"]] for name in (x, y))
+    both = of_y.add_suffix("_y").join(of_x, how="inner")
+    sides = both[["estimate", "estimate_y", "low_y", "high_y", "low", "high"]].itertuples(index=False)
+    marks = {cell: Line(*([value] for value in row)) for cell, row in zip(both.index, sides, strict=True)}
     return lines(marks, report.metrics[x].label, report.metrics[y].label, kind="alone", share=False)
 
 
 def training(report: Report) -> Iterator[tuple[str, Figure]]:
     """For each group its training and validation losses along training, a line an arm."""
-    curves = load_curves(report.study, "all").merge(report.runs[["record", "trial", *ARM]]).replace(math.inf, math.nan)
+    runs = report.runs[["record", "trial", *ARM]]
+    curves = load_curves(report.study, "all").merge(runs).replace(math.inf, math.nan)
+    curves = curves.rename(columns={"train_loss": "training", "val_loss": "validation"})
+    losses = curves.melt([*ARM, "seed", "iteration"], ["training", "validation"], "of", "loss")
     label = METRICS["val_loss"].of_kind(report.kind).label.removeprefix("validation ")
     drawn = set[str]()
-    for group, own in curves.groupby("group", sort=False):
-        losses = {"training": "train_loss", "validation": "val_loss"}
-        course = pd.concat(
-            {what: means(own, name, ["arm", "iteration"]) for what, name in losses.items()}, names=["of"]
-        )
+    for group, own in losses.groupby("group", sort=False):
+        course = means(own, "loss", ["of", "arm", "iteration"])
         name = file_name(str(group), drawn)
         drawn.add(name.lower())
-        labels = ("iteration", label)
-        yield f"training_{name}", plots.curves(course.reset_index("of"), "iteration", "estimate", labels, "of", "arm")
+        yield f"training_{name}", plots.curves(course, "iteration", "estimate", ("iteration", label), "of", "arm")
 
 
 def file_name(group: str, taken: Collection[str]) -> str:
@@ -101,21 +96,18 @@ def file_name(group: str, taken: Collection[str]) -> str:
 def overview(report: Report, metric: str) -> Figure:
     """Of every group and arm: means, all pairs, means again as a heat map, and the spread over arms, ranked."""
     estimates = report.of(metric, report.estimates)["estimate"]
-    grid = estimates.reindex(report.cells).unstack("arm").reindex(index=report.levels[0], columns=report.levels[1])
-    pairs = main(report.pairs)
-    return plots.overview(
-        grid, {str(group): own[metric] for group, own in pairs.groupby("group")}, report.metrics[metric].short
-    )
+    groups, arms = report.levels
+    grid = estimates.unstack("arm").reindex(index=groups, columns=arms)
+    pairs = {str(group): own[metric] for group, own in main(report.pairs).groupby("group")}
+    return plots.overview(grid, pairs, report.metrics[metric].short)
 
 
 def floors(report: Report) -> Figure:
     """Another seed, and the same seed with one weight moved by one ULP, on a logarithmic axis; an exact 0 has no place
     there."""
-    metric = "total_variation"
-    moved = report.floors.query(f"variant == 'nudge' and {metric} > 0").assign(what=words("nudge"))
-    seeds = report.of(metric, report.estimates).reindex(
-        list(map(tuple, report.floors[ARM].drop_duplicates().to_numpy()))
-    )
-    both = pd.concat([seeds.reset_index().assign(what="another seed"), moved.assign(estimate=moved[metric])])
+    moved = report.floors.query(f"variant == 'nudge' and {METRIC} > 0")
+    seeds = report.of(METRIC, report.estimates).reset_index().merge(report.floors[ARM].drop_duplicates())
+    rows = {"another seed": seeds, words("nudge"): moved.assign(estimate=moved[METRIC])}
+    both = pd.concat(rows, names=["what"]).reset_index("what")
     both["arm"] = both["group"] + ", " + both["arm"]
-    return plots.forest(both, METRICS[metric].label, "estimate", panel="", row="arm", series="what", log=True)
+    return plots.forest(both, METRICS[METRIC].label, "estimate", panel="", row="arm", series="what", log=True)

@@ -12,26 +12,39 @@ from actlab.records.settings import text
 from actlab.records.store import Record
 
 
-def table(study: str, records: list[Record]) -> pd.DataFrame:
-    """A row a model and activation (or optimizer, symmetry and activation) among some records: the chosen
-    ``learning_rate`` (or ``rate_factor``), missing as long as trials are, and its mean ``val_loss``; how many ``rates``
-    and ``trials`` it rests on, the lowest and highest rate that were tried; empty where the study chooses none."""
-    rows = []
-    for choice, cell in _named(study, records):
-        rates = sorted({rate for rate, _ in choice.losses})
-        tried = {"rates": len(rates), "lowest": rates[0], "highest": rates[-1], "trials": len(choice.losses)}
-        rows.append({**cell, choice.field: choice.rate, "val_loss": choice.loss, **tried})
-    return pd.DataFrame(rows)
+def tables(study: str, records: list[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Of the models and activations (or optimizers, symmetries and activations) among some records, both empty where
+    the study chooses no rate:
+
+    a row each: the chosen ``learning_rate`` (or ``rate_factor``), missing as long as trials are, and its mean
+    ``val_loss``; how many ``rates`` and ``trials`` it rests on, the lowest and highest rate that were tried;
+
+    a row a rate and seed that was tried: its ``val_loss`` at the end, infinite where it diverged; whether its rate was
+    ``chosen``. A cell that was tuned under several settings has a column ``setting``.
+    """
+    arms = {record["arm"] for record in records}
+    found = [choice for choice in choices(study) if arms & {*choice.arms}]
+    differ = differing(found)
+    chosen, tried = [], []
+    for choice in found:
+        setting = ", ".join(f"{name}={text(choice.settings[name])}" for name in differ)
+        cell = choice.cell | ({"setting": setting} if differ else {})
+        losses = sorted(choice.losses.items())
+        rates = [rate for (rate, _), _ in losses]
+        told = {"rates": len({*rates}), "lowest": rates[0], "highest": rates[-1], "trials": len(rates)}
+        chosen.append({**cell, choice.field: choice.rate, "val_loss": choice.loss, **told})
+        for (rate, seed), loss in losses:
+            tried.append({**cell, choice.field: rate, "seed": seed, "val_loss": loss, "chosen": rate == choice.rate})
+    return pd.DataFrame(chosen), pd.DataFrame(tried)
 
 
-def tried(study: str, records: list[Record]) -> pd.DataFrame:
-    """A row a rate and seed that was tried: its ``val_loss`` at the end, infinite where it diverged; whether its rate
-    was ``chosen``."""
-    return pd.DataFrame(
-        {**cell, choice.field: rate, "seed": seed, "val_loss": loss, "chosen": rate == choice.rate}
-        for choice, cell in _named(study, records)
-        for (rate, seed), loss in sorted(choice.losses.items())
-    )
+def differing(found: list[Choice]) -> list[str]:
+    """The settings in which tunings of one cell differ."""
+    names = dict[str, None]()
+    for one, other in combinations(found, 2):
+        if one.cell == other.cell:
+            names |= dict.fromkeys(name for name in one.settings if one.settings[name] != other.settings.get(name))
+    return list(names)
 
 
 def lines(found: pd.DataFrame) -> Iterator[str]:
@@ -43,20 +56,3 @@ def lines(found: pd.DataFrame) -> Iterator[str]:
         tried = f"{row['rates']} tried from {row['lowest']:g} to {row['highest']:g}, {row['trials']} trials"
         chosen = f"{words} {rate:g}, loss {row['val_loss']:.4f}" if pd.notna(rate) else f"no {words} chosen yet"
         yield f"{cell}: {chosen} ({tried})"
-
-
-def _named(study: str, records: list[Record]) -> Iterator[tuple[Choice, dict[str, object]]]:
-    """Each choice among some records, and the columns that name it: with a ``setting`` where a cell was tuned under
-    several."""
-    arms = {record["arm"] for record in records}
-    found = [each for each in choices(study) if arms & {*each.arms}]
-    differ = {
-        name: None
-        for one, other in combinations(found, 2)
-        if one.cell == other.cell
-        for name in one.settings
-        if one.settings[name] != other.settings.get(name)
-    }
-    for choice in found:
-        setting = ", ".join(f"{name}={text(choice.settings[name])}" for name in differ)
-        yield choice, {**choice.cell, **({"setting": setting} if differ else {})}

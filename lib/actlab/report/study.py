@@ -1,9 +1,9 @@
-"""A recorded study as a report takes it: tidy tables of its arms with names for people, their means, and their
-differences from a reference. Every number is of ``means`` or ``contrasts``."""
+"""A recorded study as a report takes it: tidy tables of its arms with names for people. Every number is of ``means``,
+``contrasts`` or ``equal_loss``, over the whole study: a part of it is cut out of these tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,35 +13,55 @@ from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
+from actlab.report import rates
 from actlab.statistics.arms import arms_in, interval_of
-from actlab.statistics.contrasts import contrasts
+from actlab.statistics.contrasts import contrasts, means
+from actlab.statistics.equal_loss import equal_loss
 
 ARM = ["group", "arm"]
 """Columns that name an arm: its levels of all factors but the one that is compared, and of settings that differ; its
 level of that one."""
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 """Factor -> what stands before its number in the name of a group."""
+METRIC = "total_variation"
+"""Of pairs, in which averaged weights and equal loss are read."""
 Cell = tuple[str, str]
 """A group and an arm."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is reported: some arms of one study."""
+    """What is reported: some arms of one study. Every table has the columns ``ARM``."""
 
     study: str
     reference: str
     """The arm that the others of its group are compared with."""
     records: list[Record]
     trials: pd.DataFrame
-    """Of every kind of record, with ``ARM``."""
+    """Of every kind of record."""
     pairs: pd.DataFrame
-    """Of every kind of record, with ``ARM``."""
+    """Of every kind of record."""
     estimates: pd.DataFrame
     """A row a metric and arm: the mean with its 95% interval. A metric of pairs has it on a logarithmic scale
     (``log_limits``), or none where too ``few`` trials differ."""
     differences: pd.DataFrame
     """A row a metric and arm: the arm minus the reference (``contrasts``); ``p_holm`` is of the whole study."""
+    averaged: pd.DataFrame
+    """A row an arm and decay: what two seeds differ by as ``single`` networks and with ``averaged`` weights (95%
+    ``low``, ``high``), and the ``loss_change`` of averaging (nats)."""
+    equal_loss: pd.DataFrame
+    """The arm minus the reference in total variation, each read at the loss that all arms of the group reach
+    (``statistics.equal_loss``); groups whose reference does not reach the bigram table are left out."""
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Name -> each of the above."""
+        return {name: table for name, table in vars(self).items() if isinstance(table, pd.DataFrame)}
+
+    @cached_property
+    def rates(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The learning rates that the study has chosen, and those that it tried (``report.rates``)."""
+        return rates.tables(self.study, self.records)
 
     @property
     def runs(self) -> pd.DataFrame:
@@ -59,25 +79,17 @@ class Report:
         groups, arms = (settings.in_order(self.runs[name]) for name in ARM)
         return groups, arms
 
-    @cached_property
+    @property
     def cells(self) -> pd.MultiIndex:
         """Every group with every arm, recorded or not."""
         return pd.MultiIndex.from_product(self.levels, names=ARM)
 
     @cached_property
-    def arms(self) -> pd.DataFrame:
-        """A row a recorded arm: ``parameters``, and in ``not_done`` its trials that did not end well."""
-        failed = self.runs[self.runs["status"] != "done"]
-        told = failed["trial"].str.cat(failed["status"], ": ").groupby([failed[name] for name in ARM]).agg(", ".join)
-        arms = self.runs.groupby(ARM, sort=False)["parameters"].first().to_frame()
-        return arms.assign(not_done=told).fillna({"not_done": ""})
-
-    @cached_property
     def metrics(self) -> dict[str, Metric]:
         """What was measured, and how to read it."""
-        known = {name: metric.of_kind(self.kind) for name, metric in metrics_of(self.records).items()}
         there = set(self.estimates.dropna(subset="estimate")["metric"])
-        return {name: metric for name, metric in known.items() if name in there}
+        known = metrics_of(self.records).items()
+        return {name: metric.of_kind(self.kind) for name, metric in known if name in there}
 
     @property
     def floors(self) -> pd.DataFrame:
@@ -92,14 +104,12 @@ class Report:
 
     def part(self, cells: Collection[Cell]) -> Report:
         """Some arms of it; the tests stay those of the whole."""
-
-        def kept(table: pd.DataFrame) -> pd.DataFrame:
-            return table[pd.MultiIndex.from_frame(table[ARM]).isin(cells)].reset_index(drop=True)
-
-        trials = kept(self.trials)
-        records = [record for record in self.records if record["arm"] in set(trials["record"])]
-        of_cells = {name: kept(getattr(self, name)) for name in ("pairs", "estimates", "differences")}
-        return replace(self, records=records, trials=trials, **of_cells)
+        kept = {
+            name: table[pd.MultiIndex.from_frame(table[ARM]).isin(cells)].reset_index(drop=True)
+            for name, table in self.tables.items()
+        }
+        records = [record for record in self.records if record["arm"] in set(kept["trials"]["record"])]
+        return replace(self, records=records, **kept)
 
 
 def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = (), reference: str = "") -> Report:
@@ -111,7 +121,9 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
         BadInput: no trials that differ in the seed alone.
     """
     records = [record for record in tables.load_records(study) if settings.kind_of(record)]
-    trials, pairs = map(named, tables.load(study, "all"))
+    trials, pairs = tables.load(study, "all")
+    names = named(trials)
+    trials, pairs = trials.merge(names), pairs.merge(names)
     chosen = trials
     for column, wanted in (("model", models), ("activation", activations)):
         for name in wanted:
@@ -123,10 +135,59 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
     if reference:
         check_name("reference", reference, levels, f"results/{study}")
     reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
-    estimates = _each(records, trials, pairs, estimated)
-    differences = _each(records, trials, pairs, lambda table, name: minus(table, name, ["group"], "arm", reference))
-    whole = Report(study, reference, records, trials, pairs, estimates, differences)
+    estimates, differences = dict[str, pd.DataFrame](), dict[str, pd.DataFrame]()
+    for name in metrics_of(records):
+        table = rows_of(name, trials, pairs)
+        if name in table and table[name].notna().any():
+            estimates[name] = estimated(table, name)
+            differences[name] = minus(table, name, ["group"], "arm", reference)
+    found = joined(estimates), joined(differences)
+    whole = Report(study, reference, records, trials, pairs, *found, *beside(study, main(trials), reference))
     return whole.part(list(chosen[ARM].itertuples(index=False, name=None)))
+
+
+def joined(of_metrics: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The tables of all metrics, one below the other."""
+    if not of_metrics:
+        return pd.DataFrame(columns=["metric", *ARM, "estimate", "p_holm"])
+    return pd.concat(of_metrics, names=["metric"]).reset_index("metric").reset_index(drop=True)
+
+
+def beside(study: str, runs: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(``Report.averaged``, ``Report.equal_loss``), empty where no weights were averaged, or there are no snapshots;
+    of runs with published defects, and of other kinds of study, there is neither."""
+    averaged = pd.DataFrame(columns=[*ARM, "decay", "single", "averaged", "low", "high", "loss_change"])
+    at_equal_loss = pd.DataFrame(columns=[*ARM, "n", "difference", "low", "high", "p_holm", "status"])
+    if "corrected" not in set(runs["protocol"]):
+        return averaged, at_equal_loss
+    names = runs[["record", *ARM]].drop_duplicates()
+    single = tables.load_pairs(study).merge(names)
+    pairs, losses = (load(study, "average").merge(names) for load in (tables.load_pairs, tables.load_losses))
+    if len(pairs) and len(losses):
+        averaged = of_averages(single, pairs, losses)
+    along, curves = tables.load_pairs(study, "along").merge(names), tables.load_curves(study).merge(names)
+    along = along.merge(curves[["record", "iteration"]].drop_duplicates())  # where both were measured
+    if along["iteration"].nunique() > 1 and reference in set(along["arm"]):
+        curves = curves[curves["record"].isin(along["record"])]
+        found = equal_loss(curves, along, METRIC, ["group"], "arm", reference, exclude_above=bigram_loss(study))
+        at_equal_loss = found[found["status"] != "missing"]
+    return averaged, at_equal_loss
+
+
+def of_averages(single: pd.DataFrame, pairs: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
+    """``Report.averaged``, of pairs of single networks, pairs of averaged ones and the losses of these."""
+    by = [*ARM, "decay"]
+    found = means(pairs, METRIC, by).set_index(by).rename(columns={"estimate": "averaged"})
+    change = means(losses.assign(change=losses["val_loss"] - losses["single_loss"]), "change", by).set_index(by)
+    of_single = means(single, METRIC, ARM).set_index(ARM)["estimate"].rename("single")
+    found = found.assign(loss_change=change["estimate"]).join(of_single, how="inner").reset_index()
+    return found[[*by, "single", "averaged", "low", "high", "loss_change"]]
+
+
+def bigram_loss(study: str) -> float | None:
+    """What a table of pairs of characters reaches on the study's text, in nats; None of other kinds."""
+    baselines: dict[str, float] = tables.load_baselines(study)["val_loss"].to_dict()
+    return baselines.get("bigram")
 
 
 def metrics_of(records: Sequence[Record]) -> dict[str, Metric]:
@@ -136,18 +197,17 @@ def metrics_of(records: Sequence[Record]) -> dict[str, Metric]:
     return PAIR_METRICS | own | TRIAL_METRICS | IMAGE_METRICS
 
 
-def named(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with ``ARM`` and the plain ``level``: an arm whose activation a published defect ignored is named with
-    the one that the network had."""
-    if table.empty:
-        return table.reindex(columns=[*table, *ARM, "level"])
-    others, series = settings.factors(table["kind"].iloc[0])
+def named(trials: pd.DataFrame) -> pd.DataFrame:
+    """A row a ``record``: ``ARM``, and the plain ``level``; an arm whose activation a published defect ignored is named
+    with the one that the network had."""
+    others, series = settings.factors(trials["kind"].iloc[0])
+    table = trials.drop_duplicates("record")
     parts = [table[name].map((SHORT[name] + "{:g}" if name in SHORT else "{}").format) for name in others]
     groups = [", ".join(filter(None, levels)) for levels in zip(*parts, table["setting"], strict=True)]
     level = table[series].astype(str)
     used = level + " (ignored: " + table["activation_used"].astype(str) + ")"
     arms = level.where(table["activation_used"] == table["activation"], used)
-    return table.assign(group=groups, level=level, arm=arms)
+    return pd.DataFrame({"record": table["record"], "group": groups, "arm": arms, "level": level})
 
 
 def main(table: pd.DataFrame) -> pd.DataFrame:
@@ -175,20 +235,3 @@ def minus(table: pd.DataFrame, metric: str, by: list[str], factor: str, referenc
         return pd.DataFrame(columns=[*by, factor, "p_holm"])
     differences = contrasts(table, metric, by, factor, reference, unpaired=of_trials(metric))
     return differences[differences["status"] != "missing"]
-
-
-def _each(
-    records: Sequence[Record],
-    trials: pd.DataFrame,
-    pairs: pd.DataFrame,
-    make: Callable[[pd.DataFrame, str], pd.DataFrame],
-) -> pd.DataFrame:
-    """A table of every metric that was measured, one below the other."""
-    made = {}
-    for name in metrics_of(records):
-        table = rows_of(name, trials, pairs)
-        if name in table and table[name].notna().any():
-            made[name] = make(table, name)
-    if not made:
-        return pd.DataFrame(columns=["metric", *ARM, "estimate", "p_holm"])
-    return pd.concat(made, names=["metric"]).reset_index("metric").reset_index(drop=True)

@@ -13,10 +13,9 @@ from actlab.figures.style import small
 from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, words
 from actlab.records.store import Record
-from actlab.report import beside, rates, verdict
+from actlab.report import rates, verdict
 from actlab.report.study import ARM, Report, main
-from actlab.statistics.arms import arms_in
-from actlab.statistics.contrasts import jackknife
+from actlab.statistics.contrasts import jackknife, without_each
 from actlab.statistics.estimate import log_limits
 from actlab.statistics.significance import ALPHA
 
@@ -36,7 +35,7 @@ def text(report: Report) -> str:
         "Holm-adjusted over all groups",
         SCALE,
         *_settings(report),
-        *rates.lines(rates.table(report.study, report.records)),
+        *rates.lines(report.rates[0]),
         "",
         "verdict on this run",
         *verdict.sentences(report),
@@ -45,8 +44,8 @@ def text(report: Report) -> str:
         lines += ["", metric.label, table(report, metric).to_string()]
         lines += [] if of_trials(name) else _spreads(report, name)
     for title, found in (
-        ("averaged weights: total variation of single networks and of averaged ones", beside.averaged(report)),
-        (f"at equal validation loss: total variation minus {report.reference}'s", beside.at_equal_loss(report)),
+        ("averaged weights: total variation of single networks and of averaged ones", report.averaged),
+        (f"at equal validation loss: total variation minus {report.reference}'s", report.equal_loss),
     ):
         lines += ["", title, found.set_index(ARM).round(4).to_string()] if len(found) else []
     return "\n".join([*lines, "", "every trial", trials(report).to_string(), ""])
@@ -55,30 +54,40 @@ def text(report: Report) -> str:
 def table(report: Report, metric: Metric) -> pd.DataFrame:
     """A metric: a row an arm, with its 95% interval, n and the trials that did not end well, the noise floor where one
     was run, and the difference from the reference where it was tested; a star marks one that is significant (Holm)."""
-    arms, form = report.arms, f".{metric.digits}f"
-    shown = report.of(metric.name, report.estimates).reindex(arms.index).fillna({"n": 0, "few": False})
-    numbers = shown[["estimate", "low", "high"]].to_numpy()
-    cells = pd.DataFrame({metric.short: [interval(row, form) for row in numbers]}, shown.index)
-    cells[metric.short] += np.where(shown["few"], FEW, "")
-    cells["n"] = shown["n"].map("{:.0f}".format) + arms["not_done"].map(lambda trials: trials and f", {trials}")
+    arms, found = _arms(report), report.of(metric.name, report.estimates)
+    shown = intervals(found, "estimate", f".{metric.digits}f") + found["few"].map({True: FEW, False: ""})
+    cells = pd.DataFrame({metric.short: shown.reindex(arms.index, fill_value="no value")})
+    cells["n"] = found["n"].reindex(arms.index, fill_value=0).astype(str) + arms["not_done"]
     cells["parameters"] = arms["parameters"].map("{:,.0f}".format)
     if not of_trials(metric.name) and len(report.floors):
         for variant, own in report.floors.groupby("variant", sort=False):
             cells[words(str(variant))] = own.set_index(ARM)[metric.name].map(small)
     tests = report.of(metric.name, report.differences)
     if len(tests):
-        numbers = tests[["difference", "low", "high"]].to_numpy()
         stars = np.where(tests["p_holm"] < ALPHA, " *", "")
-        cells[f"minus {report.reference}"] = pd.Series([interval(row, "+.4f") for row in numbers], tests.index) + stars
+        cells[f"minus {report.reference}"] = intervals(tests, "difference", "+.4f") + stars
     return cells.reindex(report.cells).fillna({metric.short: MISSING}).fillna("")
+
+
+def _arms(report: Report) -> pd.DataFrame:
+    """A row a recorded arm: ``parameters``, and in ``not_done`` its trials that did not end well."""
+    runs = report.runs.set_index(ARM)
+    failed = runs[runs["status"] != "done"]
+    told = (", " + failed["trial"] + ": " + failed["status"]).groupby(level=ARM).sum()
+    arms = runs.groupby(level=ARM, sort=False)[["parameters"]].first()
+    return arms.assign(not_done=told).fillna({"not_done": ""})
 
 
 def trials(report: Report) -> pd.DataFrame:
     """A row a trial: how it ended, its losses and accuracy, and what it took."""
-    runs = report.runs
-    columns = [name for name in OF_TRIAL if name in runs]
-    place = report.cells.get_indexer(pd.MultiIndex.from_frame(runs[ARM]))
-    return runs.iloc[place.argsort(kind="stable")].set_index(ARM)[columns].round(4).astype(object).fillna("")
+    runs = report.runs.set_index(ARM)
+    runs = runs[[name for name in OF_TRIAL if name in runs]].round(4).astype(object).fillna("")
+    return pd.DataFrame(index=report.cells).join(runs, how="inner")
+
+
+def intervals(table: pd.DataFrame, value: str, form: str) -> pd.Series[str]:
+    """The ``interval`` of a column, of every row."""
+    return pd.Series([interval(row, form) for row in table[[value, "low", "high"]].to_numpy()], table.index)
 
 
 def interval(numbers: Iterable[float], form: str) -> str:
@@ -99,20 +108,19 @@ def values(records: Sequence[Record], names: Sequence[str] = ()) -> dict[str, li
 
 def _spreads(report: Report, metric: str) -> Iterator[str]:
     """Of each group: mean over its arms, CV% with its interval, lowest and highest; none where all have one value."""
-    estimates = report.of(metric, report.estimates)["estimate"].reindex(report.cells).dropna()
+    estimates = report.of(metric, report.estimates)["estimate"].dropna()
+    each = without_each(main(report.pairs), metric, ARM)
     for group in report.levels[0]:
-        own = estimates[estimates.index.get_level_values("group") == group].droplevel("group")
+        own = estimates.loc[[group]].droplevel("group").reindex(report.levels[1]).dropna()
         if own.nunique() < 2:
             continue
-        every = arms_in(main(report.pairs).query("group == @group"), metric, ["arm"]).values()
-        arms = [arm for arm in every if arm.runs]
-        runs = sorted(set.intersection(*(set(arm.runs) for arm in arms)))
-        means = np.array([arm.without_one(runs) for arm in arms])
-        cv = jackknife(100 * means.std(axis=0) / means.mean(axis=0))
+        arms = each[each["group"] == group].pivot(index="left_out", columns="arm", values="value").dropna()
+        cv = jackknife(100 * arms.std(axis=1, ddof=0) / arms.mean(axis=1))
         low, high = log_limits(cv["estimate"], cv["low"], cv["high"])
-        shown = interval((cv["estimate"], low, high), ".2f")
         if high > 100 * cv["estimate"]:  # two or three seeds: an interval over powers of ten says nothing
             shown = f"{cv['estimate']:.2f} (too few seeds for an interval)"
+        else:
+            shown = interval((cv["estimate"], low, high), ".2f")
         yield f"{group}: mean {own.mean():.4f}, CV% {shown}, lowest {own.idxmin()}, highest {own.idxmax()}"
 
 
@@ -123,16 +131,12 @@ def _settings(report: Report) -> Iterator[str]:
     differ = [f"{name} {' | '.join(sorted(own, key=settings.natural))}" for name, own in every if len(own) > 1]
     if differ:
         yield f"settings that differ between arms: {'; '.join(differ)}"
-    once = _each_once(report.trials)
+    # once those that a noise floor, or a perturbed arm, shares with the arm of its settings
+    main_first = report.trials.sort_values("kind", key=lambda kind: ~kind.isin(settings.MAIN), kind="stable")
+    once = main_first.drop_duplicates([*ARM, "trial"])
     ended, spent = once["status"].value_counts(), once.get("seconds", pd.Series(dtype=float)).dropna()
     yield f"trials: {', '.join(f'{count} {status}' for status, count in ended.items())}"
     if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):
         yield f"failed, not reported (tracebacks in {failed[0].parent}): {', '.join(path.stem for path in failed)}"
     if len(spent):
         yield f"training and evaluation: {spent.sum():,.0f} s, {spent.mean():.3g} s a trial"
-
-
-def _each_once(of_all: pd.DataFrame) -> pd.DataFrame:
-    """The trials without those that a noise floor, or a perturbed arm, shares with the arm of its settings."""
-    first = of_all.sort_values("kind", key=lambda kind: ~kind.isin(settings.MAIN), kind="stable")
-    return first.drop_duplicates([*ARM, "trial"])

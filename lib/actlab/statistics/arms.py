@@ -17,7 +17,9 @@ from actlab.errors import BadInput, brief, check_name
 from actlab.statistics.estimate import Array, few_differ, log_limits, summary
 from actlab.statistics.groups import Cell, grouped, name_of, tidy
 
-NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
+SIDES = ["first", "second"]
+"""Columns of a pair's two networks."""
+NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", *SIDES)
 """Columns that tell no two arms apart, or only sum up those that do."""
 
 
@@ -114,21 +116,20 @@ def runs_of(network: object) -> frozenset[str]:
     return frozenset(map(run_of, members))
 
 
-def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[Any]]:
-    """(the independent runs that each row rests on: its seed, or the runs in both of its networks; what names the
-    rows)."""
+def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[frozenset[str]]]]:
+    """(the independent runs that each row rests on: its seed, its members, or the runs in both of its networks; what
+    names the rows: the networks of each)."""
+    columns = SIDES
     if "seed" in rows and rows["seed"].notna().all():
-        seeds = [frozenset([run_of(seed)]) for seed in rows["seed"]]
-        return seeds, {*seeds}
-    if "members" in rows:
-        every = [runs_of(names) for names in rows["members"]]
-        return every, {*every}
-    for side in ("first", "second"):
-        check_name("column", side, rows.columns)
-    pairs = [(runs_of(first), runs_of(second)) for first, second in zip(rows["first"], rows["second"], strict=True)]
-    if len({first == second for first, second in pairs}) > 1:
+        columns = ["seed"]
+    elif "members" in rows:
+        columns = ["members"]
+    for name in columns:
+        check_name("column", name, rows.columns)
+    networks = [frozenset(map(runs_of, row)) for row in rows[columns].itertuples(index=False)]
+    if len({len(row) for row in networks}) > 1:
         raise BadInput("expected pairs of different runs, got a run with itself among them: keep those that differ")
-    return [first | second for first, second in pairs], {*map(frozenset, pairs)}
+    return [frozenset[str]().union(*row) for row in networks], {*networks}
 
 
 def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from actlab.statistics.arms import arm_of, omissions
-from actlab.statistics.equal_loss import SIDES, arms_of, at_loss
+from actlab.statistics.arms import SIDES, arm_of, omissions
+from actlab.statistics.equal_loss import arms_of, at_loss
 from actlab.statistics.groups import Columns, group_of, grouped, tidy
 
 
@@ -47,15 +47,15 @@ def beside_training(
     by = group_of(by)
     pairs, losses = tidy(pairs, [*by, *SIDES], (metric,)), tidy(losses, by, ("val_loss", "single_loss"))
     changes = grouped(losses.assign(change=losses["val_loss"] - losses["single_loss"]), by)
-    training, _ = arms_of(curves, along, metric, by[:-1], by[-1], None)
+    training, _ = arms_of(curves, along, metric, by, None)
     rows = []
     for cell, own in grouped(pairs, by).items():
         if cell in training and cell in changes:
             others, changed = arm_of(own, metric, cell), arm_of(changes[cell], "change", cell)
             alone = training[cell]
-            runs = [run for run in others.runs if run in alone.runs]
+            runs = sorted({*others.runs} & alone.runs)
             for left_out, kept in zip(("", *runs), omissions(runs), strict=True):
-                x, y = alone.loss(kept), alone.pairs.over(kept)
+                x, y = alone.losses.over(kept), alone.pairs.over(kept)
                 change = changed.over(kept)
                 alike, extrapolated = at_loss(x, y, x[-1] + change)
                 value = others.over(kept)

@@ -85,18 +85,18 @@ def contrasts(
         UnknownName: no such column, or no such level as the reference.
         BadInput: a metric that is no number or infinite; several rows of one run or pair in a group; pairs, unpaired.
     """
-    by = group_of(by, factor)[:-1]
+    columns = group_of(by, factor)
     check_name("choice of unpaired", unpaired, (True, False))
     if unpaired and "seed" not in tidy(table, ()):
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
-    arms, (reference,) = arms_in(table, metric, [*by, factor]), cell_from([reference])
+    arms, (reference,) = arms_in(table, metric, columns), cell_from([reference])
     if arms:  # of nothing there are no differences
         check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
-    cells = cells_of(arms, reference, planned)
-    rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell), unpaired) for cell in cells]
-    table = pd.DataFrame(
-        [[*cell, *row] for cell, row in zip(cells, rows, strict=True)], columns=[*by, factor, *DIFFERENCE, "status"]
-    )
+    rows = [
+        [*cell, *_difference(arms.get((*cell[:-1], reference)), arms.get(cell), unpaired)]
+        for cell in cells_of(arms, len(columns), reference, planned)
+    ]
+    table = pd.DataFrame(rows, columns=[*columns, *DIFFERENCE, "status"])
     return decided(table, planned, names_of(family), margin, correction)
 
 
@@ -144,7 +144,7 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
         for cell, arm in arms_in(table, metric, by).items()
         for left_out, value in zip(("", *arm.runs), arm.without_one(arm.runs), strict=True)
     ]
-    return pd.DataFrame(rows, columns=[*by, "left_out", "value"])
+    return pd.DataFrame(rows, columns=[*by, "left_out", "value"]).astype({"value": float})
 
 
 def bound(table: pd.DataFrame) -> float:
@@ -171,7 +171,7 @@ def jackknife(values: ArrayLike) -> pd.Series:
 def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[Any]:
     if reference is None or arm is None:
         return [0, *[math.nan] * (len(DIFFERENCE) - 1), "missing"]
-    shared = [run for run in arm.runs if run in set(reference.runs)]
+    shared = sorted({*arm.runs} & {*reference.runs})
     if unpaired and len(shared) < 2:
         return _welch(reference.values, arm.values)
     origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
@@ -191,21 +191,21 @@ def _welch(theirs: Array, mine: Array) -> list[Any]:
     return [n, reference, estimate, difference, low, high, error, test.df, test.pvalue, "unpaired"]
 
 
-def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> list[Cell]:
-    """The comparisons to make: those planned, or every level but the reference in every group."""
-    if planned is not None and not isinstance(planned, int):
-        cells = [*planned] if isinstance(planned, Iterable) else [planned]
-        wide = len(next(iter(every), cells[0] if cells else ()))
-        for cell in cells:
-            if not isinstance(cell, tuple | list) or len(cell) != wide or not all(map(pd.api.types.is_scalar, cell)):
-                raise BadInput(
-                    f"planned: expected how many, or each as its {wide} names (*group, level), got {brief(cell)}"
-                )
-        return [cell_from(cell) for cell in cells]
-    check_number("the number of comparisons that are planned", planned or 0)
-    cells = list(every)
-    groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)
-    return [(*group, level) for group in groups for level in levels if (level,) != (reference,)]
+def cells_of(every: Iterable[Cell], wide: int, reference: Hashable, planned: Planned) -> list[Cell]:
+    """The comparisons to make, each of so many names: those planned, or every level but the reference in every
+    group."""
+    if planned is None or isinstance(planned, int):
+        check_number("the number of comparisons that are planned", planned or 0)
+        cells = list(every)
+        groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)
+        return [(*group, level) for group in groups for level in levels if (level,) != (reference,)]
+    cells = [*planned] if isinstance(planned, Iterable) else [planned]
+    for cell in cells:
+        if not isinstance(cell, tuple | list) or len(cell) != wide or not all(map(pd.api.types.is_scalar, cell)):
+            raise BadInput(
+                f"planned: expected how many, or each as its {wide} names (*group, level), got {brief(cell)}"
+            )
+    return [cell_from(cell) for cell in cells]
 
 
 def decided(

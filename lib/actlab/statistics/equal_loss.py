@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from actlab.errors import BadInput, check_name, check_number
-from actlab.statistics.arms import Arm, omissions, refuse_several, run_of
+from actlab.statistics.arms import SIDES, Arm, omissions, refuse_several, run_of
 from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, decided
 from actlab.statistics.estimate import Array, column, summary
 from actlab.statistics.groups import (
@@ -26,12 +26,10 @@ from actlab.statistics.groups import (
     cell_from,
     group_of,
     grouped,
+    name_of,
     names_of,
     tidy,
 )
-
-SIDES = ["first", "second"]
-"""Columns of a pair's two networks."""
 
 
 def equal_loss(
@@ -75,8 +73,8 @@ def equal_loss(
         ``status`` may also be *excluded* (this arm or the reference is), or *not read* (the arm, or one of its
         jackknife's, begins below the loss).
     """
-    by = group_of(by, factor)[:-1]
-    arms, status = arms_of(curves, pairs, metric, by, factor, exclude_above)
+    columns = group_of(by, factor)
+    arms, status = arms_of(curves, pairs, metric, columns, exclude_above)
     (reference,) = cell_from([reference])
     check_name(f"level of {factor}", reference, {cell[-1] for cell in status})
     read = _read(arms, share)
@@ -85,15 +83,14 @@ def equal_loss(
         if absent := {mine, theirs} - {*read}:
             why = "excluded" if all(status.get(cell) == "excluded" for cell in absent) else "missing"
             return [0, *[math.nan] * len(DIFFERENCE), why]
-        estimate, baseline = read[mine]["value"], read[theirs]["value"]
+        (_, estimate, losses), (_, baseline, _) = read[mine], read[theirs]
         n, *rest = summary(estimate - baseline)
         short = "not read" if n > 2 else "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
-        why = short if math.isnan(rest[-1]) else "ok"
-        return [n, baseline[0], estimate[0], *rest, read[mine]["loss"][0], why]
+        return [n, baseline[0], estimate[0], *rest, losses[0], short if math.isnan(rest[-1]) else "ok"]
 
-    cells = cells_of(status, reference, planned)
+    cells = cells_of(status, len(columns), reference, planned)
     rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
-    table = pd.DataFrame(rows, columns=[*by, factor, *DIFFERENCE, "loss", "status"])
+    table = pd.DataFrame(rows, columns=[*columns, *DIFFERENCE, "loss", "status"])
     return decided(table, planned, names_of(family), margin, "holm")
 
 
@@ -132,18 +129,18 @@ def at_equal_loss(
         A row an arm and omission: the group, the level, ``left_out`` (the run; empty where none is), ``value``
         (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
     """
-    by = group_of(by, factor)[:-1]
+    columns = group_of(by, factor)
     for choice in (across, equal_seeds):
         check_name("choice of across and equal_seeds", choice, (True, False))
-    arms, _ = arms_of(curves, pairs, metric, by, factor, exclude_above)
+    arms, _ = arms_of(curves, pairs, metric, columns, exclude_above)
     read = _read(arms, share, across, equal_seeds)
-    rows = [[*cell, *row] for cell, table in read.items() for row in table.itertuples(index=False)]
-    return pd.DataFrame(rows, columns=[*by, factor, "left_out", "value", "loss"])
+    rows = [[*cell, *row] for cell, found in read.items() for row in zip(*found, strict=True)]
+    return pd.DataFrame(rows, columns=[*columns, "left_out", "value", "loss"])
 
 
 def _read(
     arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
-) -> dict[Cell, pd.DataFrame]:
+) -> dict[Cell, tuple[list[str], Array, Array]]:
     """(*group, level) -> its ``left_out``, ``value`` and ``loss`` (``at_equal_loss``)."""
     check_number("a share of the way up to the first loss", share)
     read = {}
@@ -152,22 +149,22 @@ def _read(
         runs = shared_runs((arms if across else curves).values())
         values, losses = at_level([*curves.values()], runs, share, equal_seeds)
         for cell, own in zip(curves, values.T, strict=True):
-            read[cell] = pd.DataFrame({"left_out": ["", *runs], "value": own, "loss": losses})
+            read[cell] = ["", *runs], own, losses
     return read
 
 
 def arms_of(
-    curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, by: Sequence[str], factor: str, highest: float | None
+    curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, columns: Sequence[str], highest: float | None
 ) -> tuple[dict[Cell, Curves], dict[Cell, str]]:
     """((*group, level) -> its training; (*group, level) -> ok, *missing* (without pairs), *excluded*, or *diverged*
     where a run has no loss)."""
-    curves = tidy(curves, [*by, factor, "trial"], ("iteration", "val_loss"))
-    pairs = tidy(pairs, [*by, factor, *SIDES], ("iteration", metric))
+    curves = tidy(curves, [*columns, "trial"], ("iteration", "val_loss"))
+    pairs = tidy(pairs, [*columns, *SIDES], ("iteration", metric))
     if highest is not None:
         check_number("a loss above which arms are excluded", highest, most=math.inf)
-    along = grouped(pairs, [*by, factor])
+    along = grouped(pairs, columns)
     arms, status = dict[Cell, Curves](), dict[Cell, str]()
-    for cell, rows in grouped(curves, [*by, factor]).items():
+    for cell, rows in grouped(curves, columns).items():
         status[cell] = "missing"
         losses = _along_training(rows, ["trial"], "val_loss", cell)
         if highest is not None and not losses.iloc[:, -1].mean() < highest:
@@ -175,10 +172,10 @@ def arms_of(
         elif cell in along:
             losses, apart = losses.align(_along_training(along[cell], SIDES, metric, cell), join="inner", axis=1)
             if losses.empty:
-                raise BadInput(f"{' '.join(map(str, cell))}: the curves and the pairs share no evaluation")
-            status[cell] = "diverged" if losses.isna().any(axis=None) else "ok"
-            of_runs = {run: own for (run,), own in zip(losses.index, losses.to_numpy(), strict=True)}
-            arms[cell] = Curves(of_runs, Arm(apart.to_numpy(), [*map(frozenset, apart.index)]))
+                raise BadInput(f"{name_of(cell)}: the curves and the pairs share no evaluation")
+            complete = losses.dropna()
+            status[cell] = "ok" if len(complete) == len(losses) else "diverged"
+            arms[cell] = Curves(_arm(complete), _arm(apart))
     return arms, status
 
 
@@ -194,30 +191,31 @@ def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cel
     return wide[[len({*each}) == len(each) for each in wide.index]]
 
 
+def _arm(wide: pd.DataFrame) -> Arm:
+    return Arm(wide.to_numpy(), [*map(frozenset, wide.index)])
+
+
 @dataclass(frozen=True)
 class Curves:
     """One arm's training, at E evaluations in their order."""
 
-    losses: Mapping[str, Array]
-    """Run -> (E,) validation loss, nats; lower is better; NaN: it has none there."""
+    losses: Arm
+    """(runs, E) validation loss, nats; lower is better; of runs that have one everywhere."""
     pairs: Arm
     """(pairs, E) the metric between two runs; lower is more reproducible."""
 
     @property
     def runs(self) -> set[str]:
         """That have a loss at every evaluation, and pairs."""
-        return {run for run in self.pairs.runs if run in self.losses and not np.isnan(self.losses[run]).any()}
-
-    def loss(self, runs: Set[str]) -> Array:
-        """(E,) mean over these runs."""
-        return np.mean([losses for run, losses in self.losses.items() if run in runs], axis=0)
+        return {*self.losses.runs} & {*self.pairs.runs}
 
     def between_equals(self, runs: Set[str], level: float) -> float:
         """The metric at a mean loss, of pairs of these runs whose own losses are equal: of a line through the pairs,
         metric against distance of the losses, its value at distance 0."""
         pairs = self.pairs.among(runs)
-        distances = np.array([np.abs(self.losses[a] - self.losses[b]) for a, b in pairs.members])
-        x, y = (interpolated(self.loss(runs), values.T, level) for values in (distances, pairs.values))
+        two = [self.losses.among(members).values for members in pairs.members]
+        distances = np.array([np.abs(first - second) for first, second in two])
+        x, y = (interpolated(self.losses.over(runs), values.T, level) for values in (distances, pairs.values))
         return float(y.mean() - np.cov(x, y)[0, 1] / x.var(ddof=1) * x.mean())
 
 
@@ -235,9 +233,9 @@ def at_level(
     values, levels = np.full((1 + len(runs), len(arms)), math.nan), np.full(1 + len(runs), math.nan)
     for row, kept in enumerate(omissions(runs)):
         if len(kept) > 1:
-            losses = [arm.loss(kept) for arm in arms]
+            losses = [arm.losses.over(kept) for arm in arms]
             last = max(own[-1] for own in losses)
-            levels[row] = level = last + share * (min(own[0] for own in losses) - last) if share else last
+            levels[row] = level = last + share * (min(own[0] for own in losses) - last)
             values[row] = [
                 arm.between_equals(kept, level) if equal_seeds else interpolated(own, arm.pairs.over(kept), level)
                 for arm, own in zip(arms, losses, strict=True)

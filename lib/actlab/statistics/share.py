@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -32,18 +29,13 @@ def share(part: pd.DataFrame, whole: pd.DataFrame, metric: str, by: Columns = ("
         95% interval ``low``, ``high``; these are NaN where a mean is 0, or a table lacks a run.
     """
     by = group_of(by)
-    parts, wholes = (grouped(without_each(table, metric, by), by) for table in (part, whole))
+    parts, wholes = (without_each(table, metric, by) for table in (part, whole))
+    both = pd.concat([parts, wholes.rename(columns={"value": "reference"})])
+    both = both.groupby([*by, "left_out"], sort=False, dropna=False).first().reset_index()  # side by side
     rows = []
-    for cell in dict.fromkeys([*parts, *wholes]):
-        value, reference = (_by_left_out(groups.get(cell)) for groups in (parts, wholes))
-        ratio = value / reference.where(reference != 0)
-        ratio = ratio[["", *ratio.index.drop("")]]
+    for cell, own in grouped(both, by).items():
+        ratio = own["value"] / own["reference"].where(own["reference"] != 0)
         found = jackknife(np.log(ratio.where(ratio > 0)))
         limits = np.exp(found[["low", "high"]])
-        rows.append([*cell, int(found["n"]), value[""], reference[""], ratio[""], *limits])
+        rows.append([*cell, int(found["n"]), own["value"].iloc[0], own["reference"].iloc[0], ratio.iloc[0], *limits])
     return pd.DataFrame(rows, columns=[*by, "n", "value", "reference", "estimate", "low", "high"])
-
-
-def _by_left_out(rows: pd.DataFrame | None) -> pd.Series[Any]:
-    """The means of a group by the run that is left out; of none there is none."""
-    return pd.Series({"": math.nan}) if rows is None else rows.set_index("left_out")["value"]
