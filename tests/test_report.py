@@ -135,6 +135,14 @@ def test_a_part_of_a_study_is_judged_as_in_the_whole(committed):
     pd.testing.assert_frame_equal(part, expected)
 
 
+def test_a_part_is_judged_at_equal_loss_as_in_the_whole(committed):
+    """Its arms are read at the loss that all of the group reach, and without its reference it has its tests."""
+    whole, part = (report.load("answer-fresh", (), only).equal_loss for only in ((), ["swish"]))
+    expected = whole[whole["arm"] == "swish"].reset_index(drop=True)
+    assert len(expected) > 1
+    pd.testing.assert_frame_equal(part, expected)
+
+
 def test_wrong_names_list_what_there_is(study):
     """Unknown study, format, model, activation: the message says what is known."""
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):

@@ -45,23 +45,21 @@ def report(
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     os.environ["MPLBACKEND"] = "agg"  # figures go to files, whatever a notebook or a profile says
     from actlab import report as reports
-    from actlab.report.rates import lines
     from actlab.study.fields import ours
     from actlab.study.overrides import listed
 
     loaded = reports.load(study, listed(model), [ours(name) for name in listed(activation)], reference)
-    rates, _ = loaded.rates
     written = []
     place = paths.located(str(out)) if out else Path("out") / study
     for path in reports.write(loaded, place, (listed(formats) or ["png"]) if plots else ()):
         written.append(str(path))
         console.print(str(path))
-    for line in lines(rates):
+    for line in loaded.rates.lines:
         console.print(line)
     if plots and (told := reports.left_out(loaded)):
         console.print(told)
     if as_json:
-        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": rates}
+        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates.chosen}
         rows = {name: table.to_dict("records") for name, table in tables.items()}
         print_json({"study": study, "reference": loaded.reference, "files": written, **rows})
 

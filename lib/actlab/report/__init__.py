@@ -38,8 +38,8 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
     shown = {name: summary.table(report, metric) for name, metric in report.metrics.items()}
     for name, table in ({"trials": summary.trials(report)} | shown).items():
         yield f"table_{name}.tex", visible(table.to_latex(escape=True)).encode()
-    chosen, tried = report.rates
-    for name, table in (report.tables | {"rates": chosen, "tried_rates": tried}).items():
+    of_rates = {"rates": report.rates.chosen, "tried_rates": report.rates.tried}
+    for name, table in (report.tables | of_rates).items():
         if len(table):
             rows = table.drop(columns=[*ARM, "level"]) if "level" in table else table
             yield f"{name}.csv", files.in_csv(rows, index=False).encode()

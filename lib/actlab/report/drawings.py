@@ -95,11 +95,8 @@ def file_name(group: str, taken: Collection[str]) -> str:
 
 def overview(report: Report, metric: str) -> Figure:
     """Of every group and arm: means, all pairs, means again as a heat map, and the spread over arms, ranked."""
-    estimates = report.of(metric, report.estimates)["estimate"]
-    groups, arms = report.levels
-    grid = estimates.unstack("arm").reindex(index=groups, columns=arms)
     pairs = {str(group): own[metric] for group, own in main(report.pairs).groupby("group")}
-    return plots.overview(grid, pairs, report.metrics[metric].short)
+    return plots.overview(report.grid(metric), pairs, report.metrics[metric].short)
 
 
 def floors(report: Report) -> Figure:

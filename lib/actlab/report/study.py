@@ -13,7 +13,7 @@ from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
-from actlab.report import rates
+from actlab.report.rates import Rates, rates_of
 from actlab.statistics.arms import arms_in, interval_of
 from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.equal_loss import equal_loss
@@ -59,9 +59,9 @@ class Report:
         return {name: table for name, table in vars(self).items() if isinstance(table, pd.DataFrame)}
 
     @cached_property
-    def rates(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The learning rates that the study has chosen, and those that it tried (``report.rates``)."""
-        return rates.tables(self.study, self.records)
+    def rates(self) -> Rates:
+        """The learning rates that the study has chosen and tried."""
+        return rates_of(self.study, self.records)
 
     @property
     def runs(self) -> pd.DataFrame:
@@ -101,6 +101,12 @@ class Report:
     def of(self, metric: str, table: pd.DataFrame) -> pd.DataFrame:
         """A metric's rows of ``estimates`` or ``differences``, by arm."""
         return table[table["metric"] == metric].set_index(ARM)
+
+    def grid(self, metric: str) -> pd.DataFrame:
+        """The means of a metric, a row a group and a column an arm."""
+        means = self.of(metric, self.estimates)["estimate"].unstack("arm")
+        groups, arms = self.levels
+        return means.reindex(index=groups, columns=arms)
 
     def part(self, cells: Collection[Cell]) -> Report:
         """Some arms of it; the tests stay those of the whole."""

@@ -13,7 +13,7 @@ from actlab.figures.style import small
 from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, words
 from actlab.records.store import Record
-from actlab.report import rates, verdict
+from actlab.report import verdict
 from actlab.report.study import ARM, Report, main
 from actlab.statistics.contrasts import jackknife, without_each
 from actlab.statistics.estimate import log_limits
@@ -35,7 +35,7 @@ def text(report: Report) -> str:
         "Holm-adjusted over all groups",
         SCALE,
         *_settings(report),
-        *rates.lines(report.rates[0]),
+        *report.rates.lines,
         "",
         "verdict on this run",
         *verdict.sentences(report),
@@ -108,10 +108,9 @@ def values(records: Sequence[Record], names: Sequence[str] = ()) -> dict[str, li
 
 def _spreads(report: Report, metric: str) -> Iterator[str]:
     """Of each group: mean over its arms, CV% with its interval, lowest and highest; none where all have one value."""
-    estimates = report.of(metric, report.estimates)["estimate"].dropna()
     each = without_each(main(report.pairs), metric, ARM)
-    for group in report.levels[0]:
-        own = estimates.loc[[group]].droplevel("group").reindex(report.levels[1]).dropna()
+    for group, means in report.grid(metric).iterrows():
+        own = means.dropna()
         if own.nunique() < 2:
             continue
         arms = each[each["group"] == group].pivot(index="left_out", columns="arm", values="value").dropna()
@@ -131,9 +130,7 @@ def _settings(report: Report) -> Iterator[str]:
     differ = [f"{name} {' | '.join(sorted(own, key=settings.natural))}" for name, own in every if len(own) > 1]
     if differ:
         yield f"settings that differ between arms: {'; '.join(differ)}"
-    # once those that a noise floor, or a perturbed arm, shares with the arm of its settings
-    main_first = report.trials.sort_values("kind", key=lambda kind: ~kind.isin(settings.MAIN), kind="stable")
-    once = main_first.drop_duplicates([*ARM, "trial"])
+    once = report.trials.drop_duplicates([*ARM, "trial"])  # a changed repetition has the plain trial of its arm
     ended, spent = once["status"].value_counts(), once.get("seconds", pd.Series(dtype=float)).dropna()
     yield f"trials: {', '.join(f'{count} {status}' for status, count in ended.items())}"
     if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):

@@ -223,8 +223,9 @@ def decided(
         tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
         table = table.assign(p_equivalent=tails)
     for name in [name for name in ("p", "p_equivalent") if name in table and correction]:
-        parts = [*grouped(table, family).values()] if family else []
-        adjusted = pd.concat(pd.Series(holm(part[name], _size(part, planned)), part.index) for part in parts or [table])
+        adjusted = pd.Series(math.nan, table.index)
+        for part in grouped(table, family).values() if family else [table]:
+            adjusted[part.index] = holm(part[name], _size(part, planned))
         table.insert(table.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
     if margin is not None:
         different, same = (table[f"{name}{'_holm' * bool(correction)}"] < ALPHA for name in ("p", "p_equivalent"))
