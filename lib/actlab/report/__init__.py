@@ -57,7 +57,7 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     """
     if first == second:
         raise BadInput(f"{first} minus itself is nothing: name two studies")
-    one, two = load(first), load(second)
+    one, two = (load(study, ends_alone=True) for study in (first, second))
     names = list(summary.values(one.records) | summary.values(two.records))
     before, after = (summary.values(study.records, names) for study in (one, two))
     differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]

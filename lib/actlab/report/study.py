@@ -118,8 +118,15 @@ class Report:
         return replace(self, records=records, **kept)
 
 
-def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = (), reference: str = "") -> Report:
-    """A recorded study, whole or only some models and activations of it.
+def load(
+    study: str,
+    models: Sequence[str] = (),
+    activations: Sequence[str] = (),
+    reference: str = "",
+    ends_alone: bool = False,
+) -> Report:
+    """A recorded study, whole or only some models and activations of it; of ``ends_alone`` it has no averaged weights
+    and nothing at equal loss.
 
     Raises:
         UnknownName: a study without trials; a model, an activation of the chosen models, or a reference, without a
@@ -147,8 +154,9 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
         if name in table and table[name].notna().any():
             estimates[name] = estimated(table, name)
             differences[name] = minus(table, name, ["group"], "arm", reference)
-    found = joined(estimates), joined(differences)
-    whole = Report(study, reference, records, trials, pairs, *found, *beside(study, main(trials), reference))
+    ends = joined(estimates), joined(differences)
+    others = beside(study, trials[:0] if ends_alone else main(trials), reference)
+    whole = Report(study, reference, records, trials, pairs, *ends, *others)
     return whole.part(list(chosen[ARM].itertuples(index=False, name=None)))
 
 
@@ -160,8 +168,8 @@ def joined(of_metrics: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def beside(study: str, runs: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(``Report.averaged``, ``Report.equal_loss``), empty where no weights were averaged, or there are no snapshots;
-    of runs with published defects, and of other kinds of study, there is neither."""
+    """(``Report.averaged``, ``Report.equal_loss``) of some runs, empty where no weights were averaged, or there are no
+    snapshots; of runs with published defects, and of other kinds of study, there is neither."""
     averaged = pd.DataFrame(columns=[*ARM, "decay", "single", "averaged", "low", "high", "loss_change"])
     at_equal_loss = pd.DataFrame(columns=[*ARM, "n", "difference", "low", "high", "p_holm", "status"])
     if "corrected" not in set(runs["protocol"]):
