@@ -123,18 +123,15 @@ class StudyDisplay(Live):
 
     def watch(self, event: Event) -> None:
         """Show one event."""
-        shown = True
         if isinstance(event, Started):
             self.since = self.since if self.planned else time.monotonic()
             self.planned += event.missing
-        elif isinstance(event, Training):
-            self.running[event.arm, event.trial] = event
-            shown = False
-        elif isinstance(event, Ended):
+        if isinstance(event, Ended):
             self.running.pop((event.arm, event.trial), None)
             self.trained += not event.cached
-            shown = self.verbose or bool(event.failure)
-        if shown:
+        if isinstance(event, Training):
+            self.running[event.arm, event.trial] = event
+        elif not isinstance(event, Ended) or self.verbose or event.failure:
             self.console.print(str(event))
         if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
             self.told = time.monotonic()
