@@ -201,7 +201,7 @@ def test_only_what_can_be_trained_here_is_drawn(toy):
     saved(second, (["config", "parts"], {"model": "0" * 64}))
     found, skipped = possible(recorded_trials("one"))
     assert found == []
-    assert "is not the one that was planned (hash 0000000000), but another (built in)" in skipped[1]
+    assert "is not the one that was planned (hash 0000000000), but another (hash none)" in skipped[1]
 
 
 def test_what_is_not_here_is_not_downloaded(committed, data_folder, monkeypatch):
