@@ -24,7 +24,7 @@ def test_differences_grow_as_the_arms():
     """Of eight levels and fewer, each with each."""
     places = [{"network": name, "epochs": str(n)} for n in range(120) for name in "ab"]
     small, *large = (len(explore._pairs(places[:arms], "network")) for arms in (16, 80, 160, 240))
-    assert small == 8 + 2 * 28
+    assert small == 2 * (8 + 2 * 28)
     assert large[2] - large[1] == large[1] - large[0]
 
 
@@ -32,17 +32,18 @@ def test_values_are_the_records_own():
     """Single values in the order of the pairs; what a diverged trial has not is missing; a perturbation stands with its
     arm."""
     study = catalogue()["studies"]["repro-lite"]
-    assert [*study["factors"].values()] == [["charlm", "tinylstm"], ["relu", "swiglu"]]
-    relu, swiglu, diverged = study["arms"]
-    assert [arm["key"] for arm in study["arms"]] == ["charlm/relu", "charlm/swiglu", "tinylstm/relu"]
+    assert [study["options"][name] for name in ("model", "activation")] == [["charlm", "tinylstm"], ["relu", "swiglu"]]
+    assert [*study["arms"]] == ["charlm/relu", "charlm/swiglu", "tinylstm/relu"]
+    (_, churn, _), (moved, never, _) = (study["found"][moment]["churn"] for moment in ("end", "one bit"))
     pairs = made_up()[1]["reproducibility_metrics"]
     n, *wanted = means(tables.of_records([made_up()[1]])[1], "churn")[["n", "estimate", "low", "high"]].iloc[0]
-    assert swiglu["end"]["churn"] == pytest.approx([wanted[0], *log_limits(*wanted), n], rel=1e-4)
-    assert swiglu["singles"]["churn"] == pytest.approx([pair["churn"] for pair in pairs])
-    assert diverged["singles"]["val_loss"] == [2.0, 2.1, None]
-    assert diverged["ended"] == " (44: diverged)"
-    assert relu["moved"]["churn"] == [[1e-6, None, None, 1], []]
-    assert swiglu["moved"] == {}
+    assert churn == pytest.approx([wanted[0], *log_limits(*wanted), n], rel=1e-4)
+    singles = study["singles"]["end"]
+    assert singles["churn"][1] == pytest.approx([pair["churn"] for pair in pairs])
+    assert singles["val_loss"][2] == [2.0, 2.1, None]
+    assert study["arms"]["tinylstm/relu"]["ended"] == " (44: diverged)"
+    assert moved == [1e-6, None, None, 1]
+    assert never is None
 
 
 def test_differences_are_paired_by_the_seeds_that_both_have():
@@ -51,20 +52,22 @@ def test_differences_are_paired_by_the_seeds_that_both_have():
     relu = grids.record(losses=(1.0, 5.0, 9.0, 7.0), pd=0.1, status={3: "diverged"})
     gelu = grids.record(activation="gelu", losses=(5.5, 9.5, 7.5, 2.0), pd=0.32, first=43)
     study = explore.of_records({"own": [relu, gelu]})["studies"]["own"]
-    assert study["pairs"] == [[0, 1]]
+    assert study["pairs"] == {"charlm/relu": {"charlm/gelu": 0}, "charlm/gelu": {"charlm/relu": 1}}
     for metric, wanted in (("val_loss", [-0.5, 0.0, 2]), ("churn", [-0.2, None, 2])):
-        assert [column[0] for column in study["end"][metric]][:3] == wanted
-    assert study["arms"][0]["ended"] == " (45: diverged)"
+        minus, turned = study["differences"]["end"][metric]
+        assert minus[:3] == wanted
+        assert turned[0] == -wanted[0]
+    assert study["arms"]["charlm/relu"]["ended"] == " (45: diverged)"
 
 
 def test_training_is_followed_at_every_snapshot_and_at_the_end():
     """Means over the seeds, the last of which is the end's."""
     study = catalogue()["studies"]["sources"]
-    arm = next(arm for arm in study["arms"] if arm["setting"] == "varies=all")
-    along = pd.DataFrame(arm["along"], dtype=float).set_index("iteration")
+    place = next(arm["place"] for arm in study["arms"].values() if arm["setting"] == "varies=all")
+    along = pd.DataFrame(study["along"][place], dtype=float).set_index("iteration")
     assert [*along["total_variation"].dropna().index] == [50, 100, 200, 350, 500]
     for metric in ("val_loss", "total_variation"):
-        assert along[metric].iloc[-1] == pytest.approx(arm["end"][metric][0], rel=2e-4)
+        assert along[metric].iloc[-1] == pytest.approx(study["found"]["end"][metric][place][0], rel=2e-4)
 
 
 def test_twelve_own_parts_look_different():
@@ -77,7 +80,7 @@ def test_twelve_own_parts_look_different():
 
 
 def test_a_corners_half_width_is_in_its_name():
-    half = {"relu": 0.0, "smelu_05": 0.5, "smelu_1": 1.0, "smelu_0.003": 0.003, "gelu": None}
+    half = {"relu": "0", "smelu_05": "0.5", "smelu_1": "1", "smelu_0.003": "0.003", "gelu": None}
     assert {name: explore.corner(name) for name in half} == half
 
 

@@ -35,7 +35,7 @@ def test_a_trial_from_the_cache_draws_its_curve(toy):
     """No step of it is trained, so nothing is watched: the losses of its evaluations are drawn."""
     for _ in range(2):
         panel = TrainOne(PARAMS)
-        panel.train()
+        panel.start.click()
         panel.thread.join(60)
     assert [iteration for iteration, _ in panel.runs["", "charlm, gelu, seed 42"]] == [0, 3, 6]
     assert "training loss against the iteration" in panel.picture.value.lower()
@@ -59,11 +59,14 @@ def test_the_loss_is_drawn_while_it_trains_and_stop_stops(toy, monkeypatch):
 def test_two_trials_side_by_side():
     panel = SideBySide(PARAMS)
     panel.start.click()
-    assert "seed 42" in panel.out.value
-    assert "<mark" in panel.out.value
+    panel.thread.join(60)
+    assert "seed 42" in panel.words.value
+    assert "<mark" in panel.words.value
     panel.prompt.value = "ü"
     panel.start.click()
-    assert "vocabulary of pydoc has no" in panel.out.value
+    panel.thread.join(60)
+    assert "vocabulary of pydoc has no" in panel.words.value
+    assert not panel.start.disabled
 
 
 @pytest.mark.parametrize(

@@ -95,5 +95,5 @@ def test_a_bad_record_stops_no_other_study(caplog):
 
 def test_an_own_activation_may_be_called_as_a_smelu():
     assert [catalogue.corner(name) for name in ("relu", "smelu_05", "smelu_1", "smelu_0.3", "smelu_mine")] == [
-        *(0.0, 0.5, 1.0, 0.3, None)
+        *("0", "0.5", "1", "0.3", None)
     ]

@@ -47,8 +47,8 @@ def test_report_and_explorer_show_every_setting():
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
     study = explore.studies(["grown-quick"])["studies"]["grown-quick"]
-    assert study["factors"]["iterations"] == ["4", "6"]
-    assert [len(arm["labels"]) for arm in study["arms"] if arm["at"]["iterations"] == "4"] == [6]
+    assert study["options"]["iterations"] == ["4", "6"]
+    assert [len(arm["labels"]) for arm in study["arms"].values() if arm["at"]["iterations"] == "4"] == [6]
 
 
 def test_two_versions_of_an_own_activation_are_two_activations():

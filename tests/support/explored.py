@@ -32,6 +32,6 @@ def catalogue():
     found = explore.of_records(folders())
     study, names = found["studies"]["sources"], {"model_name": "charlm", "activation": "relu", "prompt": "h"}
     wrote = {"42": "hello world", "43": "hello <b>moon</b>", "44": "hello moon"}
-    study["texts"] = [explore.text_of(names | {"texts": wrote})]
+    study["texts"] = explore.texts_of([names | {"texts": wrote}])
     study["views"]["texts"] = ["total_variation"]
     return found

@@ -2,10 +2,11 @@
 draws. No torch."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from re import fullmatch, split, sub
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from actlab.figures.style import looks
-from actlab.files import read_yaml
+from actlab.files import escaped, read_yaml
 from actlab.records import find, store, tables
 from actlab.records import settings as recorded
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
@@ -39,6 +40,11 @@ NEAR = 7
 differences grows as the arms'; eight levels and fewer are all compared."""
 DIGITS = 5
 """Significant ones of a number on the page."""
+TEXT = '<div style="flex:1 1 20em;min-width:0"><b>{}</b><pre style="white-space:pre-wrap">{}</pre></div>'
+MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
+Pair = tuple[int, int, str | None]
+"""The places of two arms that differ in one factor alone; the family of the first minus the second, named by the factor
+and the second's level."""
 
 
 def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -49,165 +55,101 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     """
     found = of_records({name: tables.load_records(name) for name in names} if names else find.every())
     for name, study in found["studies"].items():
-        if texts := [text_of(record) for record in store.load_texts(name)]:
-            study |= {"texts": texts, "views": study["views"] | {"texts": [*study["metrics"]]}}
+        if texts := store.load_texts(name):
+            study |= {"texts": texts_of(texts), "views": study["views"] | {"texts": [*study["metrics"]]}}
     return found
 
 
 def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     """Everything that the explorer needs of some folders' records, as plain values; a folder with nothing to explore is
     left out."""
-    names = [*(name for name in TITLES if name in folders), *sorted({*folders} - {*TITLES})]
-    found = {name: _study(name, folders[name]) for name in names}
-    shown = {name: study for name, study in found.items() if study}
+    names = sorted(folders, key=[*TITLES, *sorted(folders)].index)
+    shown = {name: study for name in names if (study := _study(name, folders[name]))}
     presets = [[words, state] for words, state in _FILE["presets"] if state["study"] in shown]
     return dict(_plain({"studies": shown, "presets": presets, "words": WORDS}))
 
 
-Pair = tuple[int, int, list[str | None]]
-"""The places of two arms that differ in one factor alone; the families of their difference, named by the factor and the
-level from which all others differ: of the second's level, and of the first's."""
-
-
 def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
+    """A study's arms, by their keys, what its menus offer, and every number (``_numbers``)."""
     kind = next((kind for kind in KINDS if any(record["kind"] == kind for record in records)), "")
     if not kind:
         return {}
-    apart, names, series = recorded.differing(records), KINDS[kind] or list(METRICS), factors(kind)[1]
+    apart, metrics, series = recorded.differing(records), KINDS[kind] or [*METRICS], factors(kind)[1]
     main = [(_at(record, apart), record) for record in records if record["kind"] == kind]
     levels = {factor: in_order({at[factor] for at, _ in main}) for factor in main[0][0]}
     main.sort(key=lambda one: [levels[factor].index(level) for factor, level in one[0].items()])
-    again = [(_at(record, apart), record) for record in records if record["kind"] in ("floor", "perturbed")]
-    places, arms = zip(*main, strict=True)
+    places = [at for at, _ in main]
     pairs = _pairs(places, series)
-    named = [
-        (arm, {"record": i, "setting": f"{at | {series: ''}} {recorded.labels_of(arm)}"})
-        for i, (at, arm) in enumerate(main)
+    again = [
+        (record, {"record": places.index(at)})
+        for record in records
+        if record["kind"] in ("floor", "perturbed") and (at := _at(record, apart)) in places
     ]
-    trials, ends, curves = tables.trials_of(named), tables.pairs_of(named), tables.curves_of(named)
-    along = tables.pairs_of([one for one in named if one[0].get("trajectory")], "along")
-    runs = trials.assign(seed=trials["trial"])  # named as in the pairs
-    measured = {name: _measured(runs if of_trials(name) else ends, name, len(arms)) for name in names}
-    course = pd.concat([curves, along]).groupby(["record", "iteration"], as_index=False)[["val_loss", *THROUGH]].mean()
-    drawn = [
-        {"at": at, "key": "/".join(at.values()), "setting": recorded.named(arm, apart)}
-        | _arm(arm, {name: every[i] for name, every in measured.items()}, [r for place, r in again if place == at])
-        | {"along": course.loc[course["record"] == i, _along(arm)].to_dict("list")}
-        for i, (at, arm) in enumerate(main)
+    named = [
+        (record, {"record": i, "setting": f"{at | {series: ''}} {recorded.labels_of(record)}"})
+        for i, (at, record) in enumerate(main)
     ]
     bigram = next((record["bigram"]["val_loss"] for record in records if "bigram" in record), math.inf)
-    followed = curves[curves["record"].isin(along["record"])]
-    at_loss = {
-        metric: _at_losses(read, len(arms), pairs)
-        for metric in THROUGH
-        if (read := arms_of(followed, along, metric, ["setting", "record"], bigram)[0])
+    numbers = _numbers(named, again, metrics, pairs, bigram)
+    moved = numbers["found"]["one bit"]
+    keys = ["/".join(at.values()) for at in places]
+    tried = [any(every[i] for every in moved.values()) for i in range(len(main))]
+    halves = [corner(str(record["activation"])) if one else None for one, (_, record) in zip(tried, main, strict=True)]
+    bends = sorted({half for half in halves if half}, key=float)
+    arms = {
+        keys[i]: {
+            "place": i,
+            "key": keys[i],
+            "at": at,
+            "setting": recorded.named(record, apart),
+            "labels": recorded.labels_of(record),
+            "ended": _ended(record),
+            "bend": halves[i],
+        }
+        for i, (at, record) in enumerate(main)
     }
-    moved = [name for name in names if any(name in arm["moved"] for arm in drawn)]
-    cornered = len({arm["corner"] for arm in drawn} - {None}) > 3
+    steps = sorted({int(step) for course in numbers["drift"] for step in course["iteration"]})
+    reference = "relu" if "relu" in levels[series] else levels[series][0]
     views = {
-        "loss": [*at_loss],
-        "values": names,
-        "through": names,
-        "ulp": moved,
-        "drift": ["val_loss"] if any(arm["drift"] for arm in drawn) else [],
-        "bend": moved[:1] if cornered else [],
-        "two": names if pairs else [],
+        "loss": [metric for metric in THROUGH if metric in numbers["found"]["0"]],
+        "values": metrics,
+        "through": metrics,
+        "ulp": [*moved],
+        "drift": ["val_loss"] if steps else [],
+        "bend": [*moved][:1] if len(bends) > 3 else [],
+        "two": metrics if pairs else [],
     }
-    metrics = {name: EVERY[name].of_kind(kind) for name in names}
+    about = {metric: EVERY[metric].of_kind(kind) for metric in metrics}
     return {
         **TITLES.get(name, {"group": "Your own studies", "title": name}),
-        "reference": "relu" if "relu" in levels[series] else levels[series][0],
+        "reference": reference,
         "series": series,
         "others": [factor for factor in levels if factor != series],
         "cells": [*recorded.CELLS[kind], *(["setting"] if apart else [])],
-        "factors": levels,
         "names": WORDS["views"]
         | {factor: _FILE["labels"].get(factor, factor.replace("_", " ")) for factor in levels}
-        | {name: metric.label for name, metric in metrics.items()},
-        "metrics": {name: {"note": m.note, "pairs": name in PAIR_METRICS} for name, m in metrics.items()},
+        | {metric: one.label for metric, one in about.items()},
+        "metrics": {
+            metric: {"note": one.note, "table": "trials" if of_trials(metric) else "pairs"}
+            for metric, one in about.items()
+        },
         "styles": {
             level: {
-                "colour": "currentColor" if colour == "#000000" else colour,  # the page's ink, also on a dark page
+                "colour": colour,
                 "shape": _FILE["shapes"][marker],
-                "dashes": " ".join(str(2 * n) for n in dashes) if dashes[1] else "none",
+                "dashes": [2 * n for n in dashes],
             }
             for level, (colour, marker, dashes) in looks(levels[series]).items()
         },
         "views": {view: shown for view, shown in views.items() if shown},
-        "arms": drawn,
-        "pairs": [pair[:2] for pair in pairs],
-        "end": {name: _differences(every, pairs) for name, every in measured.items()},
-        "equal": at_loss,
+        "options": levels
+        | {"minus": ["none", *levels[series]], "x": ["iteration", *metrics], "level": [*map(str, LEVELS)]}
+        | {"step": [*map(str, steps)], "bend": bends},
+        "usual": {"minus": reference, "x": "val_loss", "step": str(max(steps, default="")), "bend": "0.3"},
+        "arms": arms,
+        "pairs": {key: {keys[j]: n for n, (i, j, _) in enumerate(pairs) if keys[i] == key} for key in keys},
+        **numbers,
     }
-
-
-def _alike(places: Sequence[dict[str, str]], factor: str) -> list[list[int]]:
-    """The arms in groups that differ in this factor alone."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for i, at in enumerate(places):
-        groups.setdefault(tuple((at | {factor: ""}).values()), []).append(i)
-    return [*groups.values()]
-
-
-def _pairs(places: Sequence[dict[str, str]], series: str) -> list[Pair]:
-    """Those that differ in the series first."""
-    found: list[Pair] = []
-    for factor in sorted(places[0], key=lambda name: name != series):
-        groups = _alike(places, factor)
-        every = factor == series or max(map(len, groups)) <= NEAR + 1
-        for group in groups:
-            for (m, i), (n, j) in combinations(enumerate(group), 2):
-                if every or m == 0 or n - m <= NEAR:
-                    found.append((i, j, [f"{factor} {places[k][factor]}" if every else None for k in (j, i)]))
-    return found
-
-
-def _measured(table: pd.DataFrame, metric: str, count: int) -> list[Arm]:
-    """Each arm's values of a metric, one a trial or one a pair."""
-    rows = dict(iter(table.groupby("record")))
-    return [arm_of(rows.get(i, table[:0]), metric, (i,)) for i in range(count)]
-
-
-def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:
-    """First - second (``_minus``), each over the runs that both have."""
-    without = cache(lambda i, runs: arms[i].without_one(runs))
-    shared = [tuple(run for run in arms[i].runs if run in arms[j].runs) for i, j, _ in pairs]
-    return _minus(pairs, [without(i, of) - without(j, of) for (i, j, _), of in zip(pairs, shared, strict=True)])
-
-
-def _minus(pairs: Sequence[Pair], values: Iterable[Array]) -> list[Any]:
-    """Five columns, a place a pair, of differences and again without each run: the first, half of its interval, n, and
-    its p-value adjusted by Holm over each of its two families, to a millionth (NaN where it has none)."""
-    found = [summary(one) for one in values]
-    p = pd.Series([one[-1] for one in found], dtype=float).repeat(2)
-    adjusted = p.groupby([family for *_, both in pairs for family in both]).transform(holm).to_numpy().reshape(-1, 2)
-    columns = zip(*((value, (high - low) / 2, n) for n, value, low, high, *_ in found), strict=True)
-    return [*columns, *adjusted.T.round(6).clip(1e-6)]
-
-
-def _at_losses(arms: Mapping[Any, Curves], count: int, pairs: Sequence[Pair]) -> list[tuple[list[Any], list[Any]]]:
-    """At each level of loss: an estimate an arm, with the loss, and the differences (``_minus``), of the arms of each
-    group, which share their seeds (``statistics.equal_loss``)."""
-    groups = dict[str, dict[int, Curves]]()
-    for (group, i), arm in arms.items():
-        groups.setdefault(group, {})[i] = arm
-    found, none = [], np.array([math.nan])
-    for level in LEVELS:
-        means, minus = [(*_estimate(none), math.nan)] * count, dict[tuple[int, ...], Array]()
-        for curves in groups.values():
-            values, losses = at_level([*curves.values()], shared_runs(curves.values()), level / 100)
-            own = dict(zip(curves, values.T, strict=True))  # (1 + M,) each
-            for i, one in own.items():
-                means[i] = (*_estimate(one), losses[0])
-            minus |= {(i, j): own[i] - own[j] for i, j in combinations(own, 2)}
-        found.append((means, _minus(pairs, [minus.get(pair[:2], none) for pair in pairs])))
-    return found
-
-
-def _estimate(values: Array) -> tuple[float, float, float, int]:
-    """(value, low, high, n) of a statistic's values of all trials and again without each."""
-    n, value, low, high, *_ = summary(values)
-    return value, low, high, n
 
 
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
@@ -216,62 +158,158 @@ def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
     return {name: recorded.text(level) for name, level in levels.items()}
 
 
-def _arm(record: Record, arms: Mapping[str, Arm], again: Iterable[Record]) -> dict[str, Any]:
-    """One recorded arm: estimates and, of each metric, one value a trial or, where it is one of pairs, a pair (the
-    upper triangle, row by row); of its repetitions ``moved``: the same seed after a perturbation by one ULP, mean and
-    values, and ``drift``: how far the two runs are apart in training, mean over seeds."""
-    labels, moved, drift = recorded.labels_of(record), list[Record](), dict[str, Any]()
-    for other in again:
-        if found := [pair for pair in other["reproducibility_metrics"] if pair["between"][1].endswith("-nudge")]:
-            moved += found
-            course = tables.curves_of([(other, {})]).pivot(index="iteration", columns="trial", values="val_loss")
-            one, two = (course.reindex(columns=[pair["between"][of] for pair in found]).to_numpy() for of in (0, 1))
-            drift = {"iteration": [*course.index], "val_loss": np.abs(two - one).mean(axis=1)}
-    values = {name: dict(zip(arm.members, arm.values, strict=True)) for name, arm in arms.items()}
-    ended = [f"{t['label']}: {t['status']}" for t in record["trials"] if t["status"] != "done"]
+def _ended(record: Record) -> str:
+    """Which trials did not end well, in brackets."""
+    ended = [f"{trial['label']}: {trial['status']}" for trial in record["trials"] if trial["status"] != "done"]
+    return f" ({', '.join(ended)})" if ended else ""
+
+
+def corner(activation: str) -> str | None:
+    """Half the width of a rounded corner: 0 of relu, none of what is no corner."""
+    found = fullmatch(r"smelu_([0-9]+(?:\.[0-9]+)?)", activation)
+    half = sub(r"^0(?=\d)", "0.", found[1]) if found else None  # smelu_05 has 0.5
+    return "0" if activation == "relu" else half
+
+
+def _pairs(places: Sequence[Mapping[str, str]], series: str) -> list[Pair]:
+    """Those that differ in the series first."""
+    found: list[Pair] = []
+    for factor in sorted(places[0], key=lambda name: name != series):
+        groups: dict[str, list[int]] = {}  # of the arms that differ in this factor alone
+        for i, at in enumerate(places):
+            groups.setdefault(repr({**at, factor: ""}), []).append(i)
+        every = factor == series or max(map(len, groups.values())) <= NEAR + 1
+        for group in groups.values():
+            for (m, i), (n, j) in permutations(enumerate(group), 2):
+                if every or 0 in (m, n) or abs(n - m) <= NEAR:
+                    found.append((i, j, f"{factor} {places[j][factor]}" if every else None))
+    return found
+
+
+def _numbers(
+    named: Sequence[tables.Arm],
+    again: Sequence[tables.Arm],
+    metrics: Sequence[str],
+    pairs: Sequence[Pair],
+    bigram: float,
+) -> dict[str, Any]:
+    """By moment, metric and place of the arm: ``found``, an estimate; ``singles``, one value a trial or, of a metric of
+    pairs, a pair (the upper triangle, row by row); by moment, metric and place of the pair: ``differences``. A moment
+    is the end of training, one bit (the same seed after a perturbation by one ULP) or a level of loss. By the arm's
+    place: ``along``, means in training; ``drift``, how far a run and the same seed after one bit are apart, mean over
+    seeds."""
+    count = len(named)
+    trials, ends, curves = tables.trials_of(named), tables.pairs_of(named), tables.curves_of(named)
+    along = tables.pairs_of([one for one in named if one[0].get("trajectory")], "along")
+    runs = _of_each(trials.assign(seed=trials["trial"]), count)  # named as in the pairs
+    of_pairs = _of_each(ends, count)
+    found, singles, differences = (defaultdict[str, dict[str, list[Any]]](dict) for _ in range(3))
+    for metric in metrics:
+        rows, size = (runs, 1) if of_trials(metric) else (of_pairs, 2)
+        arms = [arm_of(own, metric, (i,)) for i, own in enumerate(rows)]
+        found["end"][metric] = [interval_of(arm, size == 2)[:4] for arm in arms]
+        singles["end"][metric] = [
+            _singles(arm, recorded.labels_of(of), size) for arm, (of, _) in zip(arms, named, strict=True)
+        ]
+        differences["end"][metric] = _differences(arms, pairs)
+    changed = tables.pairs_of(again)
+    moved = changed[changed["second"].astype(str).str.endswith("-nudge")]
+    for metric in PAIR_METRICS if len(moved) else ():
+        values = [own[metric].tolist() for own in _of_each(moved, count)]
+        found["one bit"][metric] = [[np.mean(own), math.nan, math.nan, len(own)] if own else None for own in values]
+        singles["one bit"][metric] = [own if len(own) > 1 else [] for own in values]
+    followed = curves[curves["record"].isin(along["record"])]
+    for metric in THROUGH:
+        if read := arms_of(followed, along, metric, ["setting", "record"], bigram)[0]:
+            for level, means, losses, minus in _at_losses(read, count, pairs):
+                found[level] |= {metric: means, "val_loss": losses}
+                differences[level][metric] = minus
+    course = pd.concat([curves, along]).groupby(["record", "iteration"], as_index=False)[["val_loss", *THROUGH]].mean()
     return {
-        "labels": labels,
-        "singles": {
-            name: [of.get(frozenset(runs)) for runs in combinations(labels, 2 - of_trials(name))]
-            for name, of in values.items()
-        },
-        "end": {name: interval_of(arm, not of_trials(name))[:4] for name, arm in arms.items()},
-        "ended": f" ({', '.join(ended)})" if ended else "",
-        "moved": {name: _moved([pair[name] for pair in moved]) for name in PAIR_METRICS if moved},
-        "corner": corner(str(record["activation"])) if moved else None,
-        "drift": drift,
+        "found": found,
+        "singles": singles,
+        "differences": differences,
+        "along": [own.dropna(axis=1, how="all").to_dict("list") for own in _of_each(course, count)],
+        "drift": [own.to_dict("list") for own in _of_each(_drift(again), count)],
     }
 
 
-def _along(record: Record) -> list[str]:
-    """Columns of what was measured in training: of pairs where there are snapshots."""
-    return ["iteration", "val_loss", *(THROUGH if record.get("trajectory") else ())]
+def _of_each(table: pd.DataFrame, count: int) -> list[pd.DataFrame]:
+    """Each arm's rows."""
+    rows = dict(iter(table.groupby("record")))
+    return [rows.get(i, table[:0]) for i in range(count)]
 
 
-def _moved(values: list[float]) -> list[Any]:
-    """[an estimate without an interval, the values if there are several]."""
-    return [(np.mean(values), math.nan, math.nan, len(values)), values if len(values) > 1 else []]
+def _singles(arm: Arm, labels: Sequence[str], size: int) -> list[float | None]:
+    """One value a trial, or a pair of trials."""
+    values = dict(zip(arm.members, arm.values, strict=True))
+    return [values.get(frozenset(runs)) for runs in combinations(labels, size)]
 
 
-def corner(activation: str) -> float | None:
-    """Half the width of a rounded corner: 0 of relu, none of what is no corner."""
-    if activation == "relu":
-        return 0.0
-    found = fullmatch(r"smelu_([0-9]+(?:\.[0-9]+)?)", activation)
-    return float(sub(r"^0(?=\d)", "0.", found[1])) if found else None  # smelu_05 has 0.5
+def _drift(again: Sequence[tables.Arm]) -> pd.DataFrame:
+    """How far a run and the same seed after one bit are apart in training, a row an arm and iteration."""
+    run = ["record", "iteration", "seed"]
+    curves = tables.curves_of(again).reindex(columns=[*run, "variant", "val_loss"]).fillna({"variant": "none"})
+    wide = curves.pivot_table("val_loss", run, "variant").reindex(columns=["none", "nudge"])
+    apart = (wide["nudge"] - wide["none"]).abs()
+    return apart.groupby(run[:2]).mean().dropna().reset_index(name="val_loss")
 
 
-def text_of(record: Record) -> dict[str, Any]:
-    """What the networks of some seeds wrote: each text in parts, [text, whether the first has it there too] (of the
-    first: the second)."""
-    words = {name: split(r"(\s+)", text) for name, text in record["texts"].items()}
-    first, second = [*words.values(), *words.values()][:2]
-    texts = []
-    for name, own in words.items():
-        same = SequenceMatcher(None, own, second if own is first else first, autojunk=False).get_opcodes()
-        parts = [["".join(own[a:b]), word == "equal"] for word, a, b, _, _ in same if a < b]
-        texts.append([f"{record['model_name']}, {record['activation']}, seed {name}", parts])
-    return {"prompt": record["prompt"], "texts": texts}
+def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:
+    """First - second (``_tested``), each over the runs that both have."""
+    without = cache(lambda i, runs: arms[i].without_one(runs))
+    shared = [tuple(run for run in arms[i].runs if run in arms[j].runs) for i, j, _ in pairs]
+    return _tested(pairs, [without(i, of) - without(j, of) for (i, j, _), of in zip(pairs, shared, strict=True)])
+
+
+def _tested(pairs: Sequence[Pair], values: Iterable[Array]) -> list[Any]:
+    """[value, half of its interval, n, p] of differences and again without each run; p is adjusted by Holm over its
+    family, to a millionth (NaN where it has none)."""
+    found = [summary(one) for one in values]
+    p = pd.Series([one[-1] for one in found], dtype=float)
+    adjusted = p.groupby([family for *_, family in pairs]).transform(holm).round(6).clip(1e-6)
+    return [[value, (high - low) / 2, n, p] for (n, value, low, high, *_), p in zip(found, adjusted, strict=True)]
+
+
+def _at_losses(
+    arms: Mapping[Any, Curves], count: int, pairs: Sequence[Pair]
+) -> Iterator[tuple[str, list[Any], list[Any], list[Any]]]:
+    """A level of loss, each arm's estimate there and its loss, and the differences (``_tested``) of the arms of each
+    group, which share their seeds (``statistics.equal_loss``)."""
+    groups = dict[str, dict[int, Curves]]()
+    for (group, i), arm in arms.items():
+        groups.setdefault(group, {})[i] = arm
+    none = np.array([math.nan])
+    for level in LEVELS:
+        own, losses = [none] * count, [[math.nan]] * count
+        minus = dict[tuple[int, ...], Array]()
+        for curves in groups.values():
+            values, loss = at_level([*curves.values()], shared_runs(curves.values()), level / 100)
+            for i, one in zip(curves, values.T, strict=True):  # (1 + M,) each
+                own[i], losses[i] = one, [loss[0]]
+            minus |= {(i, j): own[i] - own[j] for i, j in permutations(curves, 2)}
+        means = [[*one, n] for n, *one, _, _, _ in map(summary, own)]
+        yield str(level), means, losses, _tested(pairs, [minus.get(pair[:2], none) for pair in pairs])
+
+
+def texts_of(records: Sequence[Record]) -> dict[str, str]:
+    """The prompt, and as HTML what the networks of some seeds wrote: marked is what the first has not (of the first:
+    the second)."""
+    boxes = ""
+    for record in records:
+        words = {name: split(r"(\s+)", text) for name, text in record["texts"].items()}
+        first, second = [*words.values(), *words.values()][:2]
+        for name, own in words.items():
+            same = SequenceMatcher(None, own, second if own is first else first, autojunk=False).get_opcodes()
+            parts = [("".join(own[a:b]), word == "equal") for word, a, b, _, _ in same if a < b]
+            boxes += boxed(f"{record['model_name']}, {record['activation']}, seed {name}", parts)
+    return {"prompt": records[0]["prompt"], "html": boxes}
+
+
+def boxed(title: str, parts: Iterable[tuple[str, bool]]) -> str:
+    """A text in parts as HTML, those marked that are not the same as another text's."""
+    marked = (escaped(text) if same else MARK.format(escaped(text)) for text, same in parts)
+    return TEXT.format(escaped(title), "".join(marked))
 
 
 def _plain(value: Any) -> Any:
