@@ -1,0 +1,134 @@
+"""The explorer's numbers: every estimate of a study's arms and every difference between two, by the moment in training,
+the metric and the place of the arm or pair."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from actlab.records import settings as recorded
+from actlab.records import tables
+from actlab.records.labels import PAIR_METRICS, of_trials
+from actlab.statistics.arms import Arm, arm_of, interval_of
+from actlab.statistics.equal_loss import Curves, arms_of, at_level, shared_runs
+from actlab.statistics.estimate import Array, summary
+from actlab.statistics.significance import holm
+
+THROUGH = ("total_variation", "churn")
+"""The metrics of pairs that can be followed through training."""
+LEVELS = tuple(range(0, 100, 10))
+"""Percent of the way from the lowest loss that all arms reach to the first, at which they are compared."""
+Pair = tuple[int, int, str | None]
+"""The places of two arms that differ in one factor alone; the family of the first minus the second, named by the factor
+and the second's level."""
+
+
+def numbers_of(
+    named: Sequence[tables.Arm],
+    again: Sequence[tables.Arm],
+    metrics: Sequence[str],
+    pairs: Sequence[Pair],
+    bigram: float,
+) -> dict[str, Any]:
+    """By moment, metric and place of the arm: ``found``, an estimate; ``singles``, one value a trial or, of a metric of
+    pairs, a pair (the upper triangle, row by row); by moment, metric and place of the pair: ``differences``. A moment
+    is the end of training, one bit (the same seed after a perturbation by one ULP) or a level of loss. By the arm's
+    place: ``along``, means in training; ``drift``, how far a run and the same seed after one bit are apart, mean over
+    seeds."""
+    count = len(named)
+    trials, ends, curves = tables.trials_of(named), tables.pairs_of(named), tables.curves_of(named)
+    along = tables.pairs_of([one for one in named if one[0].get("trajectory")], "along")
+    runs = _of_each(trials.assign(seed=trials["trial"]), count)  # named as in the pairs
+    of_pairs = _of_each(ends, count)
+    found, singles, differences = (defaultdict[str, dict[str, list[Any]]](dict) for _ in range(3))
+    for metric in metrics:
+        rows, size = (runs, 1) if of_trials(metric) else (of_pairs, 2)
+        arms = [arm_of(own, metric, (i,)) for i, own in enumerate(rows)]
+        found["end"][metric] = [interval_of(arm, size == 2)[:4] for arm in arms]
+        singles["end"][metric] = [
+            _singles(arm, recorded.labels_of(of), size) for arm, (of, _) in zip(arms, named, strict=True)
+        ]
+        differences["end"][metric] = _differences(arms, pairs)
+    changed = tables.pairs_of(again)
+    moved = changed[changed["second"].astype(str).str.endswith("-nudge")]
+    for metric in PAIR_METRICS if len(moved) else ():
+        values = [own[metric].tolist() for own in _of_each(moved, count)]
+        found["one bit"][metric] = [[np.mean(own), math.nan, math.nan, len(own)] if own else None for own in values]
+        singles["one bit"][metric] = [own if len(own) > 1 else [] for own in values]
+    followed = curves[curves["record"].isin(along["record"])]
+    for metric in THROUGH:
+        if read := arms_of(followed, along, metric, ["setting", "record"], bigram)[0]:
+            for level, means, losses, minus in _at_losses(read, count, pairs):
+                found[level] |= {metric: means, "val_loss": losses}
+                differences[level][metric] = minus
+    course = pd.concat([curves, along]).groupby(["record", "iteration"], as_index=False)[["val_loss", *THROUGH]].mean()
+    return {
+        "found": found,
+        "singles": singles,
+        "differences": differences,
+        "along": [own.dropna(axis=1, how="all").to_dict("list") for own in _of_each(course, count)],
+        "drift": [own.to_dict("list") for own in _of_each(_drift(again), count)],
+    }
+
+
+def _of_each(table: pd.DataFrame, count: int) -> list[pd.DataFrame]:
+    """Each arm's rows."""
+    rows = dict(iter(table.groupby("record")))
+    return [rows.get(i, table[:0]) for i in range(count)]
+
+
+def _singles(arm: Arm, labels: Sequence[str], size: int) -> list[float | None]:
+    """One value a trial, or a pair of trials."""
+    values = dict(zip(arm.members, arm.values, strict=True))
+    return [values.get(frozenset(runs)) for runs in combinations(labels, size)]
+
+
+def _drift(again: Sequence[tables.Arm]) -> pd.DataFrame:
+    """How far a run and the same seed after one bit are apart in training, a row an arm and iteration."""
+    run = ["record", "iteration", "seed"]
+    curves = tables.curves_of(again).reindex(columns=[*run, "variant", "val_loss"]).fillna({"variant": "none"})
+    wide = curves.pivot_table("val_loss", run, "variant").reindex(columns=["none", "nudge"])
+    apart = (wide["nudge"] - wide["none"]).abs()
+    return apart.groupby(run[:2]).mean().dropna().reset_index(name="val_loss")
+
+
+def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:
+    """First - second (``_tested``), each over the runs that both have."""
+    without = cache(lambda i, runs: arms[i].without_one(runs))
+    shared = [tuple(run for run in arms[i].runs if run in arms[j].runs) for i, j, _ in pairs]
+    return _tested(pairs, [without(i, of) - without(j, of) for (i, j, _), of in zip(pairs, shared, strict=True)])
+
+
+def _tested(pairs: Sequence[Pair], values: Iterable[Array]) -> list[Any]:
+    """[value, half of its interval, n, p] of differences and again without each run; p is adjusted by Holm over its
+    family, to a millionth (NaN where it has none)."""
+    found = [summary(one) for one in values]
+    p = pd.Series([one[-1] for one in found], dtype=float)
+    adjusted = p.groupby([family for *_, family in pairs]).transform(holm).round(6).clip(1e-6)
+    return [[value, (high - low) / 2, n, p] for (n, value, low, high, *_), p in zip(found, adjusted, strict=True)]
+
+
+def _at_losses(
+    arms: Mapping[Any, Curves], count: int, pairs: Sequence[Pair]
+) -> Iterator[tuple[str, list[Any], list[Any], list[Any]]]:
+    """A level of loss, each arm's estimate there and its loss, and the differences (``_tested``) of the arms of each
+    group, which share their seeds (``statistics.equal_loss``)."""
+    groups = dict[str, dict[int, Curves]]()
+    for (group, i), arm in arms.items():
+        groups.setdefault(group, {})[i] = arm
+    none = np.array([math.nan])
+    for level in LEVELS:
+        own, losses = [none] * count, [[math.nan]] * count
+        minus = dict[tuple[int, ...], Array]()
+        for curves in groups.values():
+            values, loss = at_level([*curves.values()], shared_runs(curves.values()), level / 100)
+            for i, one in zip(curves, values.T, strict=True):  # (1 + M,) each
+                own[i], losses[i] = one, [loss[0]]
+            minus |= {(i, j): own[i] - own[j] for i, j in permutations(curves, 2)}
+        means = [[*one, n] for n, *one, _, _, _ in map(summary, own)]
+        yield str(level), means, losses, _tested(pairs, [minus.get(pair[:2], none) for pair in pairs])
