@@ -47,7 +47,7 @@ NOTHING = pd.DataFrame(
 
 
 def recorded(study: str, kind: str = "trials") -> pd.DataFrame:
-    """The rows of ``actlab.load``: of each run, and of each pair of runs (``first``, ``second``), with ``_facts``. Of
+    """The rows of ``actlab.load``: of each run, and of each pair of runs (``first``, ``second``), ``_with_facts``. Of
     several settings of the trials those that most arms share; no row where nothing is recorded."""
     rows = _with_facts(study, *actlab.load(study, kind)) if load_study(study) else NOTHING
     if rows.empty or kind != "trials":
@@ -142,9 +142,9 @@ def trained(evidence: pd.DataFrame, scale: str, cells: Sequence[Cell], flaws: Se
     settings: first the larger set of runs of each arm, then the other sets, if every arm has two."""
     at = evidence[(evidence["scale"] == scale) & evidence["flaw"].isin(flaws)]
     at = at.merge(at.loc[at["flaw"] == GRID, SETTINGS].drop_duplicates())
-    runs = (at["status"] == "done").groupby([at[name] for name in (*ARM, "flaw")]).transform("sum")
-    size = runs - (at["flaw"] == ALIKE) / 2  # the grid's where both have as many
-    larger = size == size.groupby([at[name] for name in ARM]).transform("max")
+    runs = at.assign(done=at["status"] == "done").groupby([*ARM, "flaw"])["done"].transform("sum")
+    at = at.assign(size=runs - (at["flaw"] == ALIKE) / 2)  # the grid's where both have as many
+    larger = at["size"] == at.groupby(ARM)["size"].transform("max")
     return [arms for arms in (arms_of(at[larger], cells), arms_of(at[~larger], cells)) if len(arms)]
 
 
@@ -154,8 +154,8 @@ def with_flaw(evidence: pd.DataFrame, flaw: str, cells: Sequence[Cell]) -> list[
     defects."""
     order = [flaw, ALIKE, GRID]
     rows = evidence[(evidence["flaw"] == flaw) | evidence["flaw"].isin(order) & spares(flaw, evidence)]
-    rank = rows["flaw"].map(order.index)
-    rows = rows[rank == rank.groupby([rows[name] for name in KEY[1:]]).transform("min")]
+    rows = rows.assign(rank=rows["flaw"].map(order.index))
+    rows = rows[rows["rank"] == rows.groupby(KEY[1:])["rank"].transform("min")]
     found = [arms_of(at, cells) for _, at in rows.groupby(["scale", -rows["iterations"]])]
     return [arms for arms in found if (arms["flaw"] == flaw).any()]
 

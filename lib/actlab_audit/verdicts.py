@@ -43,7 +43,7 @@ class Finding:
 def decided(shown: bool, refuted: bool | None = None) -> str:
     """The verdict of records made as stated; ``refuted`` comes first, and is given where what is not shown may be left
     open."""
-    if not shown if refuted is None else refuted:
+    if refuted or (refuted is None and not shown):
         return "contradicted"
     return "replicated" if shown else "undecided"
 
