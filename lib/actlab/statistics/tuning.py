@@ -13,9 +13,11 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from annotated_types import Gt, Lt, MinLen
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+
+from actlab.errors import LIMITS
 
 Rate = Annotated[float, Gt(0), Lt(math.inf)]
 Losses = Mapping[tuple[float, int], float]
@@ -27,11 +29,12 @@ class Rule:
     """The grid, the seeds and the limits of a study that chooses learning rates (or multiples of the published
     ones)."""
 
+    __pydantic_config__: ClassVar = {"extra": "forbid", "use_attribute_docstrings": True}
     rates: Annotated[list[Rate], MinLen(1)]
     """The grid that is tried first."""
     seeds: Annotated[list[int], MinLen(1)]
     """The first tries every rate, the others the best."""
-    keep: Annotated[int, Gt(0)] = 2
+    keep: Annotated[int, Ge(1), Le(LIMITS["arms"])] = 2
     """How many of the best rates the other seeds try."""
     factor: Annotated[float, Gt(1), Lt(math.inf)] = 2.0
     """Between the edge of the grid and the next rate beyond it."""

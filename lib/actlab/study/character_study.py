@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from actlab import metrics
 from actlab.activations import ACTIVATIONS
-from actlab.data.text import TEXTS, is_file, load_text, own_sha256
 from actlab.errors import LIMITS, BadInput
 from actlab.models import MODELS, SCALES
 from actlab.plugins import own_metrics
@@ -94,15 +93,6 @@ class CharacterStudy(LanguageStudy):
         steps = min(self.levels("iterations"))
         if (drawn := max(self.levels("iterations")) * max(self.levels("batch_size"))) > LIMITS["drawn"]:
             raise BadInput(f"iterations x batch_size draw {drawn:,} windows: {LIMITS['drawn']:,} at most")
-        longest = max(SCALES[scale].block_size for scale in self.levels("scale"))
-        for dataset in self.levels("dataset"):
-            if (dataset in TEXTS or is_file(dataset)) and own_sha256(dataset):
-                corpus = load_text(dataset).split_at(max(self.levels("train_share")))
-                if (length := len(corpus.validation)) <= longest:
-                    raise BadInput(
-                        f"the text {corpus.name} is too short with its {length} validation characters: a context of "
-                        f"{longest} needs {longest + 1} or more"
-                    )
         for step in self.snapshots:
             if not 0 <= step < steps:
                 raise BadInput(f"snapshots: {step} does not lie before the last of {steps} iterations")
@@ -120,8 +110,8 @@ class CharacterStudy(LanguageStudy):
 
     def own_settings(self, cell: Mapping[str, str]) -> Settings:
         """Those that ``per_arm`` has for its model, then those for itself."""
-        model, activation = cell["model"], cell["activation"]
-        return {**self.per_arm.get(model, {}), **self.per_arm.get(f"{model}/{activation}", {}), "per_arm": {}}
+        model, arm = cell["model"], f"{cell['model']}/{cell['activation']}"
+        return self.per_arm.get(model, {}) | self.per_arm.get(arm, {}) | {"per_arm": {}}
 
     @property
     def slowest_first(self) -> tuple[str, ...]:
@@ -148,11 +138,10 @@ class CharacterStudy(LanguageStudy):
             return
         frozen, pair = trial.compared_on(self.prediction_windows), (trial, trial.with_change(trial.seed + 1))
         first, second = (predict(each.fresh().to(trial.device), frozen) for each in pair)
-        for name, _ in own:
-            try:
-                metrics.row_means(first, second, [name])
-            except BadInput as error:
-                raise BadInput(f"on predictions of {trial.model} {error}") from error
+        try:
+            metrics.row_means(first, second, dict(own))
+        except BadInput as error:
+            raise BadInput(f"on predictions of {trial.model} {error}") from error
 
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""

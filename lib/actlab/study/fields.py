@@ -1,7 +1,7 @@
 """The types of the fields of a params file: what is allowed in each, up to which limit. Knows no kind of study."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -36,11 +36,10 @@ FIXED = {
     "6451cf11e7beb58ebb735cc29e79f463fc4bf220f370f852a9948a7cb440ae25": "novels",
 }
 """sha256 -> the built-in text; that of ``pydoc`` changes with Python."""
-LISTED = ("activation", "model", "network", "optimizer", "scale")
-"""Kinds of names that ``actlab list`` shows, each by its plural."""
 FEW = 8
-"""Names that are shown one by one."""
+"""Names that are shown one by one; of kinds that have more, ``actlab list`` shows them."""
 T = TypeVar("T")
+S = TypeVar("S", bound=Sequence[Any])
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class OneOf:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         names = [*self.names]
-        if len(names) > FEW and self.kind in LISTED:
+        if len(names) > FEW:
             names = [f"a name that `actlab list {self.kind}s` shows"]
         return handler(schema) | {"examples": names}
 
@@ -92,13 +91,6 @@ def as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def several_decays(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
-    """Of several averages each has a decay of its own, and none is the last weights themselves."""
-    if isinstance(value, tuple) and (not value or 0 in value or len(set(value)) < len(value)):
-        raise ValueError(f"expected decays that differ and lie above 0, got {list(value)}; 0 alone: none")
-    return value
-
-
 def _pair(value: Any) -> Any:
     """A list of two numbers, also in words; nothing stays nothing."""
     if value is None or len(pair := as_list(value)) == 2:
@@ -106,7 +98,8 @@ def _pair(value: Any) -> Any:
     raise BadInput("expected two numbers, as in betas=[0.9, 0.99]")
 
 
-def _each_once(values: tuple[T, ...]) -> tuple[T, ...]:
+def each_once(values: S) -> S:
+    """A list, if it names nothing twice."""
     if len(set(values)) < len(values):
         raise BadInput(f"names one thing twice: {brief(', '.join(map(str, values[:20])))[1:-1]}")
     return values
@@ -136,7 +129,7 @@ def _readable(name: str, info: ValidationInfo) -> str:
     return name
 
 
-Listed = Annotated[tuple[T, ...], BeforeValidator(as_list), AfterValidator(_each_once)]
+Listed = Annotated[tuple[T, ...], BeforeValidator(as_list), AfterValidator(each_once)]
 Axis = Annotated[Listed[T], Field(min_length=1)]
 """The levels of one field of a trial: one value or a list of at least one, each of which makes arms."""
 Plugins = Annotated[Listed[str], AfterValidator(_loaded)]
@@ -157,7 +150,9 @@ StudyName = Annotated[str, AfterValidator(folder)]
 ActivationName = Annotated[str, one_of("activation", ACTIVATIONS), AfterValidator(ours)]
 OptimizerName = Annotated[str, one_of("optimizer", OPTIMIZERS)]
 Decay = Annotated[Number, Field(ge=0, lt=1)]
-Decays = Annotated[Decay | tuple[Decay, ...], BeforeValidator(as_tuple), AfterValidator(several_decays)]
+Several = Annotated[tuple[Annotated[Decay, Field(gt=0)], ...], Field(min_length=1), AfterValidator(each_once)]
+Decays = Annotated[Decay | Several, BeforeValidator(as_tuple)]
+"""Of moving averages: of one, where 0 is none, or of several."""
 Betas = Annotated[tuple[Decay, Decay] | None, BeforeValidator(_pair)]
 """Of an optimizer that averages gradients and their squares; none: its usual ones."""
 ModelName = Annotated[str, one_of("model", MODELS)]

@@ -37,7 +37,7 @@ def load(record: store.Record, label: str) -> Trial:
     check_trains(record)
     trial = study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
     try:
-        type(trial).model_validate(trial.model_dump(), strict=True, context=BEFORE)  # its own parts need not be here
+        type(trial).model_validate(trial.model_dump(), context=BEFORE)  # its own parts need not be here
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         said = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']:.300}, found {brief(fault['input'])}"

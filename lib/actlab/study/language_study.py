@@ -2,18 +2,27 @@
 chooses or takes from a study that has chosen it (``tuning``); a plan."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import product
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import AfterValidator, model_validator
 
 from actlab.errors import BadInput
 from actlab.optimizers import OPTIMIZERS
-from actlab.study.plan import Plan, Tuning
+from actlab.statistics.tuning import Rule
+from actlab.study.fields import each_once
+from actlab.study.plan import Plan
 from actlab.study.record_size import check_sizes, check_texts
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Settings
 from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
+
+
+def _each_once(rule: Rule) -> Rule:
+    each_once(rule.rates)
+    each_once(rule.seeds)
+    return rule
 
 
 class LanguageStudy(Study):
@@ -27,25 +36,24 @@ class LanguageStudy(Study):
     """What of a cell has a rate of its own."""
     rates: Rates | None = None
     """Take the learning rates (or factors) that another study has chosen."""
-    tuning: Tuning | None = None
+    tuning: Annotated[Rule, AfterValidator(_each_once)] | None = None
     """Choose a learning rate (or factor) for each arm."""
     plan: Plan | None = None
     """What was decided before the runs."""
 
     @model_validator(mode="after")
     def _betas_fit(self) -> Self:
-        names: tuple[str, ...] = getattr(self, "optimizer", ())
-        for name in names if getattr(self, "betas", None) else ():
-            if name in OPTIMIZERS and not OPTIMIZERS[name].has_betas:
-                having = ", ".join(sorted(each for each, row in OPTIMIZERS.items() if row.has_betas))
-                raise BadInput(f"betas: optimizer {name!r} takes none; those that do are {having}")
+        having = sorted(name for name, row in OPTIMIZERS.items() if row.has_betas)
+        for name in self.levels("optimizer") if getattr(self, "betas", None) else ():
+            if name in OPTIMIZERS and name not in having:
+                raise BadInput(f"betas: optimizer {name!r} takes none; those that do are {', '.join(having)}")
         return self
 
     @property
     def decided(self) -> Settings:
         """What a record says of the plan, and of the tuning."""
         plan = {"plan": self.plan.mark} if self.plan else {}
-        return plan | ({"tuning": self.tuning.model_dump()} if self.tuning else {})
+        return plan | ({"tuning": asdict(self.tuning)} if self.tuning else {})
 
     def arms_of(self, kind: str) -> list[Arm]:
         """The arms of a cell's own settings whose records are of a kind."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName, brief, check_name
+from actlab.errors import BadInput, UnknownName, check_name
 from actlab.records import store
 from actlab.records.labels import PAIR_METRICS
 from actlab.records.settings import differing
@@ -42,15 +42,14 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
 
     declared: type[Any] = cls or CharacterStudy
     _typed(namespace, [*declared.model_fields, "kind"], extra or {})
+    if namespace.get("kind") not in (None, declared.kind):  # of a params file given whole, ``papermill -f``
+        raise BadInput(f"{WHERE}: kind={namespace['kind']!r}: this notebook is for {declared.kind}")
     values = {name: value for name in declared.model_fields if (value := namespace.get(name)) is not None}
     params: P = declared.parse(values, WHERE)
     if "metric" in (extra or {}) and declared.kind == CharacterStudy.kind:  # before anything is trained
         from actlab.plugins import own_metrics
 
         check_name("metric", namespace["metric"], [*OF_PAIRS, *dict(own_metrics(params.plugins))], WHERE)
-    own = params.kind
-    if (kind := namespace.get("kind") or own) != own:  # of a params file given whole, ``papermill -f``
-        raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
     return params
 
 
@@ -66,9 +65,8 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
     if "metric" not in declared or namespace["metric"] in (known := [*OF_PAIRS, *metrics]):
         return
     values = [namespace[name] for name in declared]
-    named = {name for value in values for name in (value if isinstance(value, list) else [value])}
     for study in store.studies():
-        if study in named:
+        if any(study in value if isinstance(value, list) else study == value for value in values):
             known += [own for record in store.load_study(study) for own in record.get("metrics", ())]
     check_name("metric", namespace["metric"], dict.fromkeys(known), WHERE)
 
@@ -76,8 +74,7 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
 def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping[str, type]) -> None:
     """The injected names are declared, or among ``others``, and the declared ones have their types."""
     for name in injected(namespace):
-        if name not in {*declared, *others}:
-            raise UnknownName("parameter", name, {*declared, *others} - {"kind"}, WHERE)
+        check_name("parameter", name, [*declared, *others], WHERE)
     for name, wanted in declared.items():
         value = namespace.get(name)
         if wanted is list and isinstance(value, str):
@@ -92,12 +89,12 @@ def injected(namespace: Mapping[str, Any]) -> list[str]:
     """Names that the last injected cell assigned, read from IPython's history; none where papermill injected
     nothing."""
     cells = [cell for cell in namespace.get("In", []) if cell.startswith(HEADING)]
-    assigned = [s for s in ast.parse(cells[-1]).body if isinstance(s, ast.Assign)] if cells else []
-    return [target.id for s in assigned for target in s.targets if isinstance(target, ast.Name)]
+    nodes = ast.walk(ast.parse(cells[-1])) if cells else ()
+    return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
 
 
 def known(
-    studies: list[str], kind: str = "", differs: str = "", seeds: int = 1, activations: int = 1, alike: bool = False
+    studies: list[str], kind: str = "", differs: str = "", seeds: int = 0, activations: int = 0, alike: bool = False
 ) -> list[str]:
     """Studies that a page shows, each with records, so that its tables and sentences need not ask. "" stands for none
     and is left out.
@@ -113,33 +110,29 @@ def known(
         UnknownName: neither a record nor a params file of that name.
         BadInput: a study without records, with the command that makes them, or one that the page is not for.
     """
-    if not isinstance(studies, list | tuple):
-        raise BadInput(f"{WHERE}: expected a list of studies, got {brief(studies)}")
     names = [name for name in studies if name]
     for name in names:
-        if not store.is_name(name):
+        there = store.is_name(name)
+        if not there or not (store.load_study(name) or paths.params_file(name).exists()):
             raise UnknownName("study", name, store.studies(), WHERE)
-        records, file = store.load_study(name), paths.params_file(name)
-        if not records and not file.exists():
-            raise UnknownName("study", name, store.studies(), WHERE)
+        records, where = store.load_study(name), store.where(name)
         if not records:
-            raise BadInput(f"{store.where(name)} has no record yet: `actlab run {paths.shown(file)}` makes them")
+            raise BadInput(f"{where} has no record yet: `actlab run {paths.shown(paths.params_file(name))}` makes them")
         own = [record for record in records if kind in ("", record["kind"])]
         if not own or (differs and differs not in differing(own)):
             wanted = f"that differ in {differs}" if own else f"of kind {kind}"
-            raise BadInput(f"{WHERE}: {store.where(name)} has no records {wanted}, which this page is about")
+            raise BadInput(f"{WHERE}: {where} has no records {wanted}, which this page is about")
         if alike and (apart := differing(records)):
             raise BadInput(
-                f"{store.where(name)} has arms that differ in {', '.join(apart)}, and this page compares arms that do "
-                "not: give each setting a study of its own (`study: NAME`)"
+                f"{where} has arms that differ in {', '.join(apart)}, and this page compares arms that do not: give "
+                "each setting a study of its own (`study: NAME`)"
             )
-        has = {"seeds": max(len(each["trials"]) for each in own) if seeds > 1 else seeds}
-        has["activations"] = len({each["activation"] for each in own}) if activations > 1 else activations
-        for what, least in {"seeds": seeds, "activations": activations}.items():
-            if has[what] < least:
-                field = {"seeds": "trials", "activations": "activation"}[what]
+        trials = max(len(record.get("trials", ())) for record in own)
+        levels = len({record.get("activation") for record in own})
+        for field, has, least in (("trials", trials, seeds), ("activation", levels, activations)):
+            if has < least:
                 raise BadInput(
-                    f"{store.where(name)} has {has[what]} of the {least} {what} that this page compares at least: "
-                    f"set `{field}` in its params file"
+                    f"{where} has {has} levels of {field}, and this page compares at least {least}: set `{field}` in "
+                    "its params file"
                 )
     return names

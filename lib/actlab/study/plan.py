@@ -1,19 +1,16 @@
-"""What is decided before the runs: how learning rates are tuned; the registered plan of a confirmatory study, as data
-named by the hash of its params file.
+"""What is decided before the runs: the registered plan of a confirmatory study, as data named by the hash of its params
+file.
 
 A record made under a plan carries the hash of the file that held it.  That the file was committed before the training
 began is read from the repository's history (``actlab.plans.history``), not from memory.
 """
 
 import re
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from actlab.errors import LIMITS
-from actlab.statistics.tuning import Rule
-
-T = TypeVar("T")
+from actlab.errors import LIMITS, check_name
 
 
 class Checked(BaseModel):
@@ -21,41 +18,20 @@ class Checked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, values: Any) -> Any:
+        for name in values if isinstance(values, dict) else ():
+            check_name("setting", name, cls.model_fields)
+        return values
+
 
 def _number(value: object) -> object:
     """1e-3 too, which PyYAML takes for text where no point is in it."""
     return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d{1,3}", value) else value
 
 
-def _each_once(values: list[T]) -> list[T]:
-    if len(set(values)) < len(values):
-        raise ValueError("expected each once")
-    return values
-
-
 Number = Annotated[float, BeforeValidator(_number)]
-
-
-class Tuning(Checked):
-    """The grid and the seeds of a study that chooses learning rates (or multiples of the published ones)."""
-
-    rates: Annotated[list[Number], AfterValidator(_each_once)] = Field(min_length=2)
-    """The grid that is tried first."""
-    seeds: Annotated[list[int], AfterValidator(_each_once)] = Field(min_length=1)
-    """The first tries every rate, the others the best."""
-    keep: int = Field(Rule.keep, ge=1, le=LIMITS["arms"])
-    """How many of the best rates the other seeds try."""
-    factor: float = Field(Rule.factor, gt=1, allow_inf_nan=False)
-    """Between the edge of the grid and the next rate beyond it."""
-    least: Number = Field(Rule.least, gt=0, allow_inf_nan=False)
-    """No rate below this is tried."""
-    most: Number = Field(Rule.most, gt=0, allow_inf_nan=False)
-    """No rate above this is tried."""
-
-    @property
-    def rule(self) -> Rule:
-        """What it means."""
-        return Rule(**self.model_dump())
 
 
 class Hypothesis(Checked):

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError, create_model, model_validator
+from pydantic import ValidationError, create_model, model_validator
 
-from actlab.errors import LIMITS, BadInput, UnknownName, brief, check_name
+from actlab.errors import LIMITS, BadInput, brief, check_name
 from actlab.files import parse_yaml, read_bytes
 from actlab.study.fields import BEFORE, Axis, Plugins, Seed, StudyName, Trials
 from actlab.study.plan import Checked
@@ -56,8 +56,7 @@ class Study(Checked):
 
     def levels(self, name: str) -> tuple[Any, ...]:
         """Of one axis."""
-        found: tuple[Any, ...] = getattr(self, name)
-        return found
+        return tuple(getattr(self, name))
 
     def points(self) -> Iterator[Settings]:
         """The settings at every combination of levels, by name."""
@@ -81,7 +80,7 @@ class Study(Checked):
         except ValidationError as error:
             wrong = error.errors()
             first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
-            told = [explained(cls, item, values) for item in (first or wrong)[:SHOWN]]
+            told = [explained(item, values) for item in (first or wrong)[:SHOWN]]
             more = f"; and {len(wrong) - SHOWN} more" if len(first or wrong) > SHOWN else ""
             raise BadInput(f"{where}: {'; '.join(told)}{more}") from None
 
@@ -93,11 +92,6 @@ class Study(Checked):
         if (arms := math.prod(len(self.levels(name)) for name in several)) > LIMITS["arms"]:
             raise BadInput(f"{' x '.join(several)} make {arms:,} arms: {LIMITS['arms']:,} at most")
         return self
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Checked parameters from a YAML file of this kind."""
-        return cls.parse({name: value for name, value in read_mapping(path).items() if name != "kind"}, str(path))
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
         """A checked copy with some fields changed."""
@@ -144,20 +138,12 @@ def read_mapping(path: Path) -> Settings:
     return values
 
 
-def explained(study: type[BaseModel], item: Any, values: Mapping[str, Any]) -> str:
+def explained(item: Any, values: Mapping[str, Any]) -> str:
     """One of pydantic's errors. ``values``: as they were given."""
     loc = item["loc"]
     given = values.get(loc[0]) if loc else None
-    if item["type"] == "extra_forbidden" and len(loc) == 2:
-        return str(UnknownName(f"setting of {loc[0]}", loc[1], _inside(study.model_fields[loc[0]].annotation)))
     if loc[1:2] == (0,) and not isinstance(given, list | tuple) and not str(given).startswith("["):
         loc = (loc[0], *loc[2:])  # one value, which was read as a list of one
     place = ".".join(str(each) for each in loc if "(" not in str(each))  # of a choice of two, pydantic's own name
     message = item["msg"].removeprefix("Value error, ")
     return f"{place}={brief(item['input'])}: {message}" if place else message
-
-
-def _inside(annotation: Any) -> list[str]:
-    """The fields of a field that is a mapping, or nothing."""
-    models = [each for each in get_args(annotation) or (annotation,) if isinstance(each, type)]
-    return [name for model in models for name in getattr(model, "model_fields", ())]

@@ -82,6 +82,17 @@ class TokenTrial(LanguageTrial):
     """Of the feed-forward layers."""
 
     @property
+    def settings(self) -> Settings:  # noqa: D102
+        told = super().settings
+        return {
+            **told,
+            "recipe": told["recipe"] | {"final_share": LEAST},
+            "positions": "learned",
+            "model_size": without_vocabulary(GPT2_SCALES[self.scale]) | NO_CHOICE,
+            "optimizer_settings": {**OPTIMIZERS[self.optimizer].defaults, **self.optimizer_settings},
+        }
+
+    @property
     def optimizer_settings(self) -> Settings:
         """What departs from the published settings."""
         rate = OPTIMIZERS[self.optimizer].defaults["lr"] * self.rate_factor
@@ -210,23 +221,9 @@ class TokenStudy(LanguageStudy):
             trials = tuple(first.with_change(seed) for seed in self.seeds)
             factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
             name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
-            config = config_of(first, [trial.label for trial in trials])
+            config = first.settings | {"trials": [trial.label for trial in trials]}
             arms.append(Arm(self.study, kind, name, trials, config, decided=self.decided))
         return arms
 
 
 Study = TokenStudy
-
-
-def config_of(first: TokenTrial, labels: list[str]) -> Settings:
-    """What a record says of an arm, by which it is known."""
-    told = first.settings
-    optimizer = {**OPTIMIZERS[first.optimizer].defaults, **first.optimizer_settings}
-    return {
-        **told,
-        "recipe": told["recipe"] | {"final_share": LEAST},
-        "positions": "learned",
-        "trials": labels,
-        "model_size": without_vocabulary(GPT2_SCALES[first.scale]) | NO_CHOICE,
-        "optimizer_settings": optimizer,
-    }

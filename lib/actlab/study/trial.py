@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
 from actlab.data.text import located, short_name
@@ -18,6 +17,7 @@ from actlab.plugins import Parts, find_part, parts_of
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.fields import Seed, as_tuple
+from actlab.study.plan import Checked
 from actlab.trainers.windows import Windows
 
 Settings = dict[str, Any]
@@ -30,11 +30,10 @@ Report = Callable[[int, float], None]
 """Called in training with (iteration, loss)."""
 
 
-class Trial(BaseModel):
+class Trial(Checked):
     """What every trial has. Its fields are those of a params file, the slowest axis of a study first; what is only
     measured on it (``Measures``) is none of them. What raises ``NotImplementedError`` here is for each kind to say."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     kind: ClassVar[str]
     """Of its study, as params files name it."""
     path: ClassVar[str] = "loop"

@@ -7,7 +7,7 @@ import logging
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
@@ -52,7 +52,7 @@ def tuned(cell: LanguageStudy) -> tuple[list[Arm], float | None]:
     arms: list[Arm] = []
     losses: dict[tuple[float, int], float] = {}
     while True:
-        wanted, rate = step(losses, cell.tuning.rule)
+        wanted, rate = step(losses, cell.tuning)
         if not wanted:
             return arms, rate
         ones = [cell.replace(**{cell.tunes: tried, "seed": seed, "trials": 1}) for tried, seed in wanted]
@@ -76,7 +76,7 @@ def chosen(study: LanguageStudy, rates: Rates, arm: Arm) -> Choice:
     asked = {name: str(getattr(arm.trials[0], name)) for name in study.tuned_by}
     if rates.of and "activation" in asked:
         asked["activation"] = rates.of
-    path, tuning = _tuning_of(study, rates)
+    path, tuning = _tuning_of(rates)
     first = {name: tuning.levels(name)[0] for name in tuning.trial.named_by} if tuning else {}
     every = choices(rates.study)
     own = [each for each in every if all(each.cell.get(name) == level for name, level in (first | asked).items())]
@@ -124,19 +124,21 @@ def warn_of_departures(study: LanguageStudy, rates: Rates, arms: Sequence[Arm]) 
         )
 
 
-def _tuning_of(study: LanguageStudy, rates: Rates) -> tuple[str, LanguageStudy | None]:
+def _tuning_of(rates: Rates) -> tuple[str, LanguageStudy | None]:
     """(the params file of the study that chooses: beside the file that names it, else the project's, else actlab's;
     what it says: nothing where there is none, as ``--set study=NAME`` leaves it).
 
     Raises:
         BadInput: it chooses no rates.
     """
+    from actlab.study.run import read_params
+
     path = Path(rates.beside) / f"{rates.study}.yaml"
     if not (rates.beside and path.is_file()):
         path = paths.params_file(rates.study)
     if not path.is_file():
         return "", None
-    other = study.load(path)
-    if other.tuning is None:
+    other = cast("LanguageStudy", read_params(path))
+    if getattr(other, "tuning", None) is None:
         raise BadInput(f"{rates.study} chooses no learning rates: {paths.shown(path)} has no `tuning`")
     return paths.shown(path), other

@@ -117,20 +117,19 @@ class TwinTrial(CharacterTrial):
 
     def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
         """As of characters, on each leader and its followers; ``steps``: what was measured along training."""
-        steps: dict[int, list[Results]] = {}
-        for trial, own in zip(arm.trials, results, strict=True):
-            between = [str(trial.seed), trial.label]
-            for row in own.get("steps", ()):
-                measured = {name: value for name, value in row.items() if name not in ("iteration", "change")}
-                steps.setdefault(row["iteration"], []).append({"between": between, **measured})
-        without_steps = [{name: value for name, value in each.items() if name != "steps"} for each in results]
-        along = [{"iteration": at, "pairs": found} for at, found in sorted(steps.items())]
-        return {**super().measure(arm, without_steps, tensors), "steps": along}
+        ends, steps = [dict(each) for each in results], dict[int, list[Results]]()
+        for end in ends:
+            for row in end.pop("steps", ()):
+                pair = {"between": [str(end["seed"]), end["label"]], **row}
+                del pair["change"]
+                steps.setdefault(pair.pop("iteration"), []).append(pair)
+        along = [{"iteration": at, "pairs": pairs} for at, pairs in sorted(steps.items())]
+        return {**super().measure(arm, ends, tensors), "steps": along}
 
     def seconds(self, task: Task) -> float:
         """As its trials would take, each alone."""
         alone = CharacterTrial.model_construct(**self.leader.model_dump() | {"optimizer": "adamw"})
-        return len(task.trials) * timing.seconds(alone, Task((alone,)))
+        return timing.seconds(alone, task)
 
 
 @with_axes(activation=("relu", "gelu", "swish", "smelu_05", "smelu_1"))
@@ -150,7 +149,7 @@ class TwinStudy(CharacterStudy):
     def _trains_as_twins_do(self) -> Self:
         gated = [name for name in self.levels("activation") if name in ACTIVATIONS and ACTIVATIONS[name].gated]
         copying = [name for name in self.levels("followers") if name not in ("own", "rescaled")]
-        if gated and copying and self.tuning is None:  # a tuning is read for its rates alone
+        if gated and copying:
             raise BadInput(
                 f"activation={gated[0]}: {copying[0]} copies slopes, and a product of two inputs has no single one: "
                 "choose the followers own or rescaled"
