@@ -1,44 +1,97 @@
-"""What a record holds beside its trials and their pairs at the end: pairs during training, of averaged weights, of
-ensembles, of published readings, and the losses of networks that are no single run."""
+"""The rows that a record gives to the tidy tables: of trials, of evaluations, of pairs of networks (at the end, during
+training, of averaged weights, of ensembles, of published readings), and of networks that are no single run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from actlab.records.store import Record
 
 Row = dict[str, Any]
+ENDED = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
+"""What is measured of a trial at its end."""
+EVALUATED = ("iteration", "train_loss", "val_loss", "val_accuracy")
+"""What is measured of it during training."""
 
 
-def label_of(trial: Record) -> Row:
-    """Its seed, its name and, where it is a changed repetition, the change (else empty)."""
-    first, _, variant = trial["label"].partition("-")
-    seed = trial.get("seed")
-    changed = {"variant": variant} if variant else {}
-    return {"seed": int(first) if seed is None else seed, "trial": trial["label"]} | changed
+def change_of(label: str) -> Row:
+    """The seed in a trial's name and, where it is a changed repetition, the change (else empty)."""
+    seed, _, variant = label.partition("-")
+    return {"seed": int(seed)} | ({"variant": variant} if variant else {})
 
 
-def blocks_of(record: Record, of: str) -> Iterable[Record]:
+def named(trial: Record) -> Row:
+    """What names a trial."""
+    return {"trial": trial["label"]} | change_of(trial["label"])
+
+
+def trials(record: Record) -> Iterator[Row]:
+    """A row a training run; what one that is not done would have measured is empty."""
+    for trial in record["trials"]:
+        done, spent = trial if trial["status"] == "done" else {}, trial.get("seconds", math.nan)
+        final = done.get("final", done)
+        about = {
+            "status": trial["status"],
+            "best_val_loss": done.get("best", {}).get("val_loss"),
+            "collapsed": trial.get("collapsed"),
+            "parameters": trial.get("n_parameters", record.get("n_parameters")),
+            "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
+            "weights_sha256": trial.get("weights_sha256"),
+        }
+        yield named(trial) | {name: final.get(name) for name in ENDED} | about
+
+
+def curves(record: Record) -> Iterator[Row]:
+    """A row an evaluation during training."""
+    for trial in record["trials"]:
+        for evaluation in trial.get("history", ()):
+            yield named(trial) | {name: evaluation[name] for name in EVALUATED}
+
+
+def averaged(record: Record) -> Iterator[Row]:
+    """A row a trial and decay: the losses of its averaged weights."""
+    for trial in (trial for trial in record["trials"] if trial["status"] == "done"):
+        for decay, scores in _by_decay(record, trial.get("average")):
+            yield named(trial) | {"decay": decay, "single_loss": trial["final"]["val_loss"]} | scores
+
+
+def at_equal_compute(record: Record) -> Iterator[Row]:
+    """A row an ensemble of shorter trainings: its loss, and the mean loss of its members as single networks."""
+    blocks = record.get("equal_compute", ())
+    single = {one["of"][0]: one["loss"] for block in blocks if block["size"] == 1 for one in block["losses"]}
+    for block in blocks:
+        for one in block["losses"]:
+            alone = [single.get(name, math.nan) for name in one["of"]]
+            about = {"size": block["size"], "iteration": block["iteration"], "members": tuple(one["of"])}
+            yield about | {"val_loss": one["loss"], "single_loss": sum(alone) / len(alone)}
+
+
+def as_published(record: Record) -> Iterator[Row]:
+    """A row a trial: its losses as the audited code measures them."""
+    for trial in record.get("as_published", {}).get("trials", ()):
+        yield named(trial) | trial
+
+
+def blocks_of(record: Record, of: str) -> list[Record]:
     """Lists of ``pairs``, each with what tells it apart, of one of ``tables.BLOCKS``."""
-    during = record.get("trajectory", [])
-    iterations = record["config"].get("recipe", {}).get("iterations") or 0
-    end = record | {"iteration": iterations, "pairs": record.get("reproducibility_metrics", [])}
-    if of == "end":
-        return [end]
-    if of == "along":
-        return [*during, end]
-    if of == "to_end":
-        return [one | {"pairs": one.get("to_end", [])} for one in during]
-    if of == "published":
-        read = [(one, one.get("as_published", {})) for one in (*during, end)]
-        return [one | {"pairs": both.get("pairs", []) + both.get("itself", [])} for one, both in read]
-    if of == "average":
-        return [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))]
-    if of == "ensembles":
-        return [{"size": int(size), "pairs": pairs} for size, pairs in record.get("ensembles", {}).items()]
-    return record.get(of, [])  # equal_compute, steps
+    during, recipe = record.get("trajectory", []), record["config"].get("recipe", {})
+    end = record | {"iteration": recipe.get("iterations"), "pairs": record.get("reproducibility_metrics", [])}
+    blocks = {
+        "end": [end],
+        "along": [*during, end],
+        "to_end": [one | {"pairs": one.get("to_end", [])} for one in during],
+        "published": [one | {"pairs": _read_as_published(one)} for one in (*during, end)],
+        "average": [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))],
+        "ensembles": [{"size": int(size), "pairs": pairs} for size, pairs in record.get("ensembles", {}).items()],
+    }
+    return blocks[of] if of in blocks else record.get(of, [])  # equal_compute, steps
+
+
+def _read_as_published(block: Record) -> list[Record]:
+    read = block.get("as_published", {})
+    return [*read.get("pairs", ()), *read.get("itself", ())]
 
 
 def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
@@ -48,28 +101,3 @@ def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
     single = isinstance(average, list) or "val_loss" in average
     by_decay = {record["config"]["recipe"]["average"]: average} if single else average
     return [(float(decay), one) for decay, one in by_decay.items()]
-
-
-def averaged(record: Record) -> Iterable[Row]:
-    """A row a trial and decay: the losses of its averaged weights."""
-    for trial in (trial for trial in record["trials"] if trial["status"] == "done"):
-        for decay, scores in _by_decay(record, trial.get("average")):
-            yield label_of(trial) | {"decay": decay, "single_loss": trial["final"]["val_loss"]} | scores
-
-
-def at_equal_compute(record: Record) -> Iterable[Row]:
-    """A row an ensemble of shorter trainings: its loss, and the mean loss of its members as single networks."""
-    blocks = record.get("equal_compute", ())
-    single = {one["of"][0]: one["loss"] for block in blocks if block["size"] == 1 for one in block["losses"]}
-    for block in blocks:
-        for one in block["losses"]:
-            alone = [single.get(name, math.nan) for name in one["of"]]
-            mean = math.nan if None in alone else sum(alone) / len(alone)
-            about = {"size": block["size"], "iteration": block["iteration"], "members": tuple(one["of"])}
-            yield about | {"val_loss": one["loss"], "single_loss": mean}
-
-
-def as_published(record: Record) -> Iterable[Row]:
-    """A row a trial: its losses as the audited code measures them."""
-    for one in record.get("as_published", {}).get("trials", ()):
-        yield label_of(one) | one

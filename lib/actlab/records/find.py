@@ -34,15 +34,15 @@ def find(name: str | Path) -> Path:
         BadInput: several configurations have this name; the message lists them with what tells them apart.
     """
     path = Path(name if isinstance(name, str | Path) else "")
-    if not (parts := path.parts):
+    if not path.parts:
         raise BadInput(f"expected a record's name, STUDY/CONFIGURATION, got {brief(name)}")
-    study, arm = (parts[-2], parts[-1].removesuffix(".json")) if len(parts) > 1 else (parts[0], "")
-    if path.is_file() or path.suffix == ".json" or len(parts) > 3 or (len(parts) == 3 and parts[0] != "results"):
+    folders, (study, arm) = path.parts[:-2], (*path.parts[-2:], "")[:2]
+    if path.is_file() or path.suffix == ".json" or folders not in ((), ("results",)):
         return path
     if (file := path_of(study, arm)).is_file():
         return file
-    records = {arm_id: record for record in load_study(study) if (arm_id := record.get("arm"))}
-    known = dict.fromkeys(arm_id.rpartition("-")[0] for arm_id, r in records.items() if kind_of(r))
+    records = {record["arm"]: record for record in load_study(study) if kind_of(record)}
+    known = dict.fromkeys(arm_id.rpartition("-")[0] for arm_id in records)
     if not known:
         raise UnknownName("study", study, studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
     if not arm:

@@ -64,10 +64,7 @@ def choices(study: str) -> list[Choice]:
     records = [record for record in store.load_study(study) if record["kind"] in FIELDS]
     if not records or (rule := rule_of(study, records)) is None:
         return []
-    tunings: dict[str, list[store.Record]] = {}
-    for record in records:
-        tunings.setdefault(repr((_cell(record), settled(record))), []).append(record)
-    return [_choice(own, rule) for own in tunings.values()]
+    return [_choice(tuning, rule) for tuning in settings.grouped(records, lambda one: (_cell(one), settled(one)))]
 
 
 def settled(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,16 +79,14 @@ def _cell(record: store.Record) -> dict[str, Any]:
 
 
 def _choice(records: list[store.Record], rule: Rule) -> Choice:
-    field = FIELDS[records[0]["kind"]]
-    losses: dict[tuple[float, int], float] = {}
+    first, losses = records[0], dict[tuple[float, int], float]()
+    field = FIELDS[first["kind"]]
     for record in records:
-        told = {**record["config"].get("recipe", {}), **record["config"], **record}
-        if not isinstance(rate := told.get(field), float | int):
+        rate = (settings.settings_of(record) | settings.cell_of(record)).get(field)
+        if not isinstance(rate, float | int):
             raise RecordError(f"{record['arm']} tells no {field}, of which its study chooses one")
         for trial in record["trials"]:
-            ended = trial["status"] == "done"
-            losses[float(rate), int(trial["label"].partition("-")[0])] = (
-                float(trial["final"]["val_loss"]) if ended else math.inf
-            )
+            seed = int(trial["label"].partition("-")[0])
+            losses[float(rate), seed] = float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
     arms = [record["arm"] for record in records]
-    return Choice(_cell(records[0]), arms, field, losses, step(losses, rule)[1], settled(records[0]))
+    return Choice(_cell(first), arms, field, losses, step(losses, rule)[1], settled(first))

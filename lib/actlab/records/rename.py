@@ -49,7 +49,7 @@ def rename(study: str, name: str) -> None:
         _check_no_link(path)
     staged = _beside(new, "renamed")
     try:
-        _write(files, old, staged, name)
+        _write(old, staged, name)
         if own_files(study) != files:
             raise BadInput(f"{where(study)} was written to meanwhile: rename it when its run has ended")
         if not new.exists():
@@ -61,20 +61,20 @@ def rename(study: str, name: str) -> None:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def _write(files: list[Path], old: Path, staged: Path, name: str) -> None:
-    """Each file of the study into a folder, as one of the study's new name."""
+def _write(old: Path, staged: Path, name: str) -> None:
+    """A study into a folder, each of its records as one of the study's new name."""
+    shutil.copytree(old, staged)
     checksums: dict[str, str] = {}
-    for path in sorted(files, key=lambda path: len(path.parts)):  # records before their replays
-        place = staged / (inside := path.relative_to(old))
-        if path.suffix != ".json" or {ASIDE, "failed"} & {*inside.parts}:  # no records
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, place)
+    for path in sorted(staged.rglob("*.json"), key=lambda path: len(path.parts)):  # records before their replays
+        inside = path.relative_to(staged)
+        if {ASIDE, "failed"} & {*inside.parts}:  # no records
             continue
-        record = {**(before := load(path)), "study": name}
+        record = {**(before := load(old / inside)), "study": name}
         if (was := record.get("record_checksum")) in checksums:
             record["record_checksum"] = checksums[was]
         checksums[before["checksum"]] = checksum(record)
-        save(place, record)
+        path.unlink()
+        save(path, record)
 
 
 def _beside(folder: Path, state: str) -> Path:

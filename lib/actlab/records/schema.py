@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import combinations
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -47,11 +47,14 @@ Integer = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(gt=0)]
 Number = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0})]
 """In a record that was read NaN stands for a missing one, which no bound of Python's would let through."""
+Measured = Number | None
+"""``None`` in a file where it was not a number."""
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1 + ROUNDING)]
 Double = Annotated[float, Field(ge=0, le=2 + ROUNDING)]
 Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING)]
 Values = dict[str, Any]
+Shape = TypeVar("Shape")
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,79}$"
 """Of what a study names, and of a study: it stands in pages, file names and addresses, is never markup, and leads to no
 other folder."""
@@ -92,7 +95,7 @@ class Part(BaseModel):
 class Losses(Part):
     """Of one network on a whole split."""
 
-    val_loss: Number | None
+    val_loss: Measured
     """Mean cross-entropy per character, token or image of the validation split, in nats; lower is better."""
 
 
@@ -101,7 +104,7 @@ class Scores(Losses):
 
     val_accuracy: Percent
     """Percent of the validation split predicted right; higher is better."""
-    train_loss: Number | None = None
+    train_loss: Measured = None
     """Mean cross-entropy on training windows, in nats."""
 
 
@@ -110,7 +113,7 @@ class Evaluation(Scores):
 
     iteration: Integer
     """Optimizer steps before it."""
-    train_loss: Number | None
+    train_loss: Measured
     """Mean cross-entropy on training windows, in nats."""
 
 
@@ -188,19 +191,19 @@ class ImageTrial(Trial):
     status: Literal["done"]
     collapsed: bool
     """Whether it gives one class to every validation image."""
-    val_loss: Number | None
+    val_loss: Measured
     """Mean cross-entropy over the validation images, in nats."""
     val_accuracy: Percent
     """Percent of the validation images classified right."""
     test_accuracy: Percent
     """Percent of the test images classified right."""
-    train_loss: Number | None = None
+    train_loss: Measured = None
     """Mean cross-entropy over the training images, in nats."""
-    test_loss: Number | None = None
+    test_loss: Measured = None
     """Mean cross-entropy over the test images, in nats."""
-    val_largest_class_share: Number | None = None
+    val_largest_class_share: Measured = None
     """Share of the validation images that get the class given most often."""
-    test_largest_class_share: Number | None = None
+    test_largest_class_share: Measured = None
     """The same of the test images."""
 
 
@@ -216,7 +219,7 @@ class TokenTrial(Trial):
     """Hash of the trained weights: equal hashes, equal bits."""
     history: History = []
     """Every evaluation during training."""
-    tokens_per_second: Number | None = None
+    tokens_per_second: Measured = None
     """Of training."""
     analyses: Values = {}
     """Losses of single validation batches, copying of repeated text, alignment of keys with the mean query vector."""
@@ -276,7 +279,7 @@ class ReadTrial(Part):
 
     label: Label
     """Its name within the arm."""
-    val_loss: Number | None = None
+    val_loss: Measured = None
     """Mean cross-entropy of what that code evaluates, in nats."""
     val_accuracy: Percent | None = None
     """Percent of it that is predicted right."""
@@ -322,7 +325,7 @@ class MeanLoss(Part):
 
     of: Annotated[list[Label], Field(min_length=1)]
     """Labels of its trials."""
-    loss: Number | None
+    loss: Measured
     """Of the mean probabilities, in nats per character."""
 
 
@@ -509,7 +512,7 @@ class TextArm(Arm):
     """Mean of `total_variation` over pairs."""
     avg_churn: Annotated[Share | None, MISSING] = None
     """Mean of `churn` over pairs."""
-    avg_val_loss: Number | None = None
+    avg_val_loss: Measured = None
     """Mean of `val_loss` over finished trials."""
     avg_val_accuracy: Annotated[Percent | None, MISSING] = None
     """Mean of `val_accuracy` over finished trials."""
@@ -572,7 +575,7 @@ class GptRecipe(Part):
 class GptOptimizer(Part):
     """Of its optimizer."""
 
-    lr: Number | None = None
+    lr: Measured = None
     """Learning rate."""
 
 
@@ -646,7 +649,7 @@ class Replay(Record):
     """Those that are not equal."""
     changed: list[str]
     """What of machine, versions and code is not as recorded."""
-    val_loss: dict[str, Number | None] = {}
+    val_loss: dict[str, Measured] = {}
     """``recorded`` and ``now``, in nats."""
     total_variation: Share | None = None
     """Between the recorded and the new network, where the former's weights were at hand."""
@@ -688,7 +691,7 @@ class Measurement(Record):
     """Faults that were provoked, and how each ended."""
     doors: Values = {}
     """Kind of input -> how many damaged ones were tried, used and refused."""
-    seconds: Number | None = None
+    seconds: Measured = None
     """How long it took."""
 
 
@@ -698,14 +701,15 @@ KINDS: TypeAdapter[AnyRecord] = TypeAdapter(
 )
 
 
+RULE = TypeAdapter(Rule)
+"""Words for numbers, as 1e-3 is to YAML, are numbers here."""
+
+
 def check_record(record: dict[str, Any]) -> None:
     """``RecordError`` with the place, what was expected and what was found, where a record has not the shape of its
     kind, or says two things."""
     where = _named(record)
-    try:
-        KINDS.validate_python(record)
-    except ValidationError as error:
-        raise RecordError(_fault(error, where)) from None
+    _read(KINDS, record, where)
     if "trials" in record:
         for fault in _contradictions(record):
             raise RecordError(f"{where}, {fault}")
@@ -713,22 +717,19 @@ def check_record(record: dict[str, Any]) -> None:
             check_tuning(told, f"{where}, provenance.tuning")
 
 
-RULE = TypeAdapter(Rule)
-"""Words for numbers, as 1e-3 is to YAML, are numbers here."""
-
-
 def check_tuning(told: Any, where: str) -> Rule:
     """The rule that a record or a params file tells; ``RecordError`` where it tells none."""
+    return _read(RULE, told, where)
+
+
+def _read(shape: TypeAdapter[Shape], value: Any, where: str) -> Shape:
+    """The value as of a shape; ``RecordError`` with the first fault and its place."""
     try:
-        return RULE.validate_python(told)
+        return shape.validate_python(value)
     except ValidationError as error:
-        raise RecordError(_fault(error, where)) from None
-
-
-def _fault(error: ValidationError, where: str) -> str:
-    """The first of them, with its place in what is there."""
-    fault = error.errors(include_url=False)[0]
-    return f"{where}, {'.'.join(map(str, fault['loc']))}: {fault['msg']:.300}, found {brief(fault['input'])}"
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise RecordError(f"{where}, {place}: {fault['msg']:.300}, found {brief(fault['input'])}") from None
 
 
 def _named(record: dict[str, Any]) -> str:

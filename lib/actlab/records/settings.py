@@ -4,13 +4,14 @@ apart."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from actlab.files import read_yaml
 
 Record = Mapping[str, Any]
+One = TypeVar("One", bound=Record)
 KNOWN = read_yaml(Path(__file__).with_suffix(".yaml"))
 CELLS: dict[str, list[str]] = KNOWN["cells"]
 """Kind of record -> the factors of its study: records that share them are one cell of the study's table."""
@@ -49,13 +50,15 @@ def factors(kind: str) -> tuple[tuple[str, ...], str]:
 def settings_of(record: Record) -> dict[str, Any]:
     """What can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed``: of the first
     trial."""
-    flat = {**record["config"].get("recipe", {}), **record["config"]}
-    inside = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell_of(record)}}
-    if "parts" in inside:  # versions of an activation have names of their own (``store.load_study``)
-        inside["parts"] = {kind: own for kind, own in inside["parts"].items() if kind != "activation"}
-    first = labels_of(record)[:1]
-    usual = DEFAULTS if "model" in cell_of(record) else {"protocol": [], "parts": {}}
-    return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
+    cell, config = cell_of(record), record["config"]
+    usual = DEFAULTS if "model" in cell else {"protocol": [], "parts": {}}
+    flat = {**usual, **config.get("recipe", {}), **config}
+    own = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell}}
+    # versions of an activation have names of their own (``store.load_study``)
+    own["parts"] = {kind: source for kind, source in own["parts"].items() if kind != "activation"}
+    if labels := labels_of(record):
+        own["seed"] = labels[0].partition("-")[0]
+    return own
 
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,26 +73,32 @@ def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in by_content(config).items() if name not in left_out}
 
 
+def grouped(records: Iterable[One], key: Callable[[One], object]) -> list[list[One]]:
+    """The records that share a key, together."""
+    found: dict[str, list[One]] = {}
+    for record in records:
+        found.setdefault(repr(key(record)), []).append(record)
+    return [*found.values()]
+
+
 def differing(records: Iterable[Record]) -> list[str]:
     """Names of the settings in which arms of one cell differ, over all cells of a study; ``arm`` (its hash) where no
     setting tells two apart."""
-    cells: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        if kind_of(record) in MAIN:
-            cells.setdefault(repr(cell_of(record)), []).append(settings_of(record))
     names: dict[str, None] = {}
-    for every in cells.values():
-        known = dict.fromkeys(name for own in every for name in own)
-        varying = [name for name in known if len({repr(own.get(name)) for own in every}) > 1]
-        if (without := [name for name in varying if name != "parts"]) and _apart(every, without) == len(every):
-            varying = without  # two texts go by their names, and by their hashes only where one name has two
-        names |= dict.fromkeys(varying if _apart(every, varying) == len(every) else [*varying, "arm"])
+    for cell in grouped((record for record in records if kind_of(record) in MAIN), cell_of):
+        arms = [settings_of(record) for record in cell]
+        known = dict.fromkeys(name for arm in arms for name in arm)
+        varying = [name for name in known if _apart(arms, [name]) > 1]
+        # two texts go by their names, and by their hashes only where one name has two
+        tried = [[name for name in varying if name != "parts"], varying]
+        telling = (some for some in tried if _apart(arms, some) == len(arms))
+        names |= dict.fromkeys(next(telling, [*varying, "arm"]))
     return list(names)
 
 
-def _apart(every: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
+def _apart(arms: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
     """How many arms their settings of these names tell apart."""
-    return len({repr([own.get(name) for name in names]) for own in every})
+    return len({repr([arm.get(name) for name in names]) for arm in arms})
 
 
 def values_of(record: Record, names: Sequence[str]) -> dict[str, str]:
@@ -103,18 +112,18 @@ def named(record: Record, names: Sequence[str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values_of(record, names).items())
 
 
-def natural(text: str) -> list[tuple[int, int, str]]:
+def natural(text: str) -> list[Any]:
     """A key that sorts names with the numbers in them rising: ``iterations=6`` before ``iterations=10``."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", text)]
 
 
 def place(level: object) -> tuple[int, float, Any]:
-    """A key that sorts levels: numbers rising (``33k`` before ``1m``), then names as the studies list them (``charlm,
-    iterations=6`` as charlm), then others by the alphabet, with the numbers in them rising."""
+    """A key that sorts levels: numbers rising, then names as the studies list them (``charlm, iterations=6`` as
+    charlm), then others by the alphabet, with the numbers in them rising."""
     name = str(level)
-    unit, first = {"k": 1e3, "m": 1e6}.get(name[-1:], 1.0), re.split("[, ]", name)[0]
+    first = re.split("[, ]", name)[0]
     try:
-        return 0, float(name[:-1] if unit > 1 else name) * unit, ""
+        return 0, float(name), []
     except ValueError:
         return 1, ORDER.index(first) if first in ORDER else len(ORDER), natural(name)
 

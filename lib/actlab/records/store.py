@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from actlab import paths
 from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, state_of, write_text
 from actlab.records.schema import NAME, check_content, check_record
-from actlab.records.settings import CELLS, by_content, cell_of, kind_of, labels_of, without_trials
+from actlab.records.settings import by_content, cell_of, grouped, kind_of, labels_of, without_trials
 from actlab.records.strict import in_json, with_numbers
 
 Record = dict[str, Any]
@@ -25,9 +26,15 @@ READS = "ACTLAB_READS"
 them."""
 
 
+ONE_TEXT: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")}
+"""How ``json.dumps`` gives every value one text alone: keys sorted, no spaces."""
+BELOW = {"text": 1, "replay": 2}
+"""Kind of record -> how many folders below its study's it lies; others lie in it."""
+
+
 def canonical(content: object) -> str:
-    """The one JSON text of a value: keys sorted, no spaces, ``null`` for a number that is not finite."""
-    return in_json(content, sort_keys=True, separators=(",", ":"))
+    """The one JSON text of a value, with ``null`` for a number that is not finite."""
+    return in_json(content, **ONE_TEXT)
 
 
 def digest(content: object) -> str:
@@ -37,25 +44,15 @@ def digest(content: object) -> str:
 
 def checksum(record: Record) -> str:
     """Of everything in a record but the checksum itself."""
-    return _sha256(_sealed(record))
+    return digest(_unsealed(record))
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _sealed(record: Record) -> str:
-    """What the checksum is of."""
-    return canonical(_unsealed(record))
-
-
 def _unsealed(record: Record) -> Record:
     return {key: value for key, value in record.items() if key != "checksum"}
-
-
-def _sealed_before(record: Record) -> str:
-    """What the checksum was of when NaN was written as Python writes it, which JSON is not."""
-    return json.dumps(_unsealed(record), sort_keys=True, separators=(",", ":"))
 
 
 def folder_of(study: str) -> Path:
@@ -99,11 +96,10 @@ def save(path: Path, record: Record) -> Path:
     text = in_json(record, indent=1) + "\n"
     if len(text) > LIMITS["record"]:
         raise RecordError(f"{path} would have {len(text):,} bytes: a record has {LIMITS['record']:,} at most")
-    if path.exists():
-        if checksum(load(path)) == record["checksum"]:
-            return path
+    if not path.exists():
+        return write_text(path, text)
+    if checksum(load(path)) != record["checksum"]:
         raise RecordError(f"{path} holds a different result; move it away to record this one")
-    write_text(path, text)
     return path
 
 
@@ -116,21 +112,18 @@ def load(path: Path) -> Record:
     """
     try:
         record = json.loads(read_bytes(path, "record").decode())
-        text = _sealed(record) if isinstance(record, dict) else ""
+        if not isinstance(record, dict) or "checksum" not in record:
+            raise DamagedRecord(path, "it is not a record: it has no checksum")
+        text = json.dumps(_unsealed(record), **ONE_TEXT)  # a bare NaN stays one: version 0.1 wrote it
     except (OSError, BadInput) as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # not UTF-8, not JSON, a number of thousands of digits, brackets in brackets
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, thousands of digits, brackets in brackets
         raise DamagedRecord(path, f"it cannot be read as a record: {error}") from error
-    if not isinstance(record, dict) or "checksum" not in record:
-        raise DamagedRecord(path, "it is not a record: it has no checksum")
-    expected, actual = record["checksum"], _sha256(text)
-    if expected != actual and expected != _sha256(_sealed_before(record)):
-        why = f"it was changed after it was written: expected checksum {brief(expected)}, found {actual}"
-        raise DamagedRecord(path, why)
-    _check_place(path, with_numbers(record))
+    if (actual := _sha256(text)) != record["checksum"]:
+        expected = brief(record["checksum"])
+        raise DamagedRecord(path, f"it was changed after it was written: expected checksum {expected}, found {actual}")
+    record = with_numbers(record)
+    _check_place(path.absolute(), record)
     check_content(record, text)
     check_record(record)
     return record
@@ -139,20 +132,13 @@ def load(path: Path) -> Record:
 def _check_place(path: Path, record: Record) -> None:
     """``DamagedRecord`` where a file's name and folder say what the record in it does not. An arm's name ends in the
     hash of its settings."""
-    kind, arm, study = (record.get(key) for key in ("kind", "arm", "study"))
-    folder, name = path.absolute().parent, arm
-    if kind in list(CELLS):
-        name = path.stem
-    elif kind == "replay":
-        folder, name = folder.parent.parent, folder.name
-    elif kind == "text":
-        folder, name = folder.parent, path.stem
-    if arm != name:
+    kind, arm, study, config = (record.get(key) for key in ("kind", "arm", "study", "config"))
+    name = path.parent.name if kind == "replay" else path.stem
+    if arm not in (None, name):
         raise DamagedRecord(path, f"it is the record of {brief(arm)}, not of {brief(name)}")
-    config = record.get("config")
-    own = digest(by_content(config) if isinstance(config, dict) else config)[:10]
-    if kind in list(CELLS) and not str(arm).endswith(f"-{own}"):
-        raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own}, the hash of its settings")
+    if isinstance(config, dict) and not name.endswith(own := f"-{digest(by_content(config))[:10]}"):
+        raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own[1:]}, the hash of its settings")
+    folder = path.parents[BELOW.get(str(kind), 0)]
     if folder.parent in (paths.results(), paths.recorded()) and folder.name != study:
         raise DamagedRecord(path, f"it is a record of the study {brief(study)}, not of {brief(folder.name)}")
 
@@ -220,38 +206,42 @@ def current(records: Iterable[Record]) -> list[Record]:
     """The records without those that a larger one stands for: of the same settings, with the same trials and more, or
     with more that was measured of them."""
     every = list(records)
-    arms: dict[str, list[Record]] = {}
-    for record in filter(kind_of, every):
-        own = [record["kind"], record["study"], cell_of(record), without_trials(record["config"])]
-        arms.setdefault(canonical(own), []).append(record)
-    superseded = set[int]()
-    for same in arms.values():
-        for small in same:
-            larger = [r for r in same if _extent(r) > _extent(small) or small["arm"] in r.get("supersedes", ())]
-            if any({*labels_of(small)} <= {*labels_of(large)} for large in larger):
-                superseded.add(id(small))
+    arms = grouped(
+        filter(kind_of, every),
+        lambda record: canonical([record["kind"], cell_of(record), without_trials(record["config"])]),
+    )
+    superseded = {id(small) for same in arms for small in same if any(_stands_for(large, small) for large in same)}
     return [record for record in every if id(record) not in superseded]
 
 
+def _stands_for(large: Record, small: Record) -> bool:
+    """Whether a record has every trial of another one of its settings, and more; of equal ones (a metric whose source
+    was changed) the later says which it supersedes."""
+    more = _extent(large) > _extent(small) or small["arm"] in large.get("supersedes", ())
+    return more and {*labels_of(small)} <= {*labels_of(large)}
+
+
 def _extent(record: Record) -> tuple[int, int, int]:
-    """How much an arm has: trials, sizes of ensembles, own metrics. Of equal ones (a metric whose source was changed)
-    the later says which it supersedes."""
+    """How much an arm has: trials, sizes of ensembles, own metrics."""
     config = record["config"]
     return len(labels_of(record)), len(config.get("ensembles", ())), len(config.get("metrics") or ())
 
 
 def _versions_named(records: list[Record]) -> list[Record]:
     """The records, where an own activation is recorded in several versions each with its hash behind its name."""
-    versions: dict[str, set[str]] = {}
-    for record in filter(kind_of, records):
-        versions.setdefault(record["activation"], set()).add(record["config"].get("parts", {}).get("activation", ""))
-    named = []
-    for record in records:
-        own = record.get("config", {}).get("parts", {}).get("activation", "")
-        if own and len(versions[record["activation"]]) > 1:
-            record = {**record, "activation": f"{record['activation']} {own[:8]}"}
-        named.append(record)
-    return named
+    versions = {(record["activation"], _version(record)) for record in records if kind_of(record)}
+    count = Counter(name for name, _ in versions)
+    return [
+        {**record, "activation": f"{record['activation']} {version[:8]}"}
+        if (version := _version(record)) and count[record["activation"]] > 1
+        else record
+        for record in records
+    ]
+
+
+def _version(record: Record) -> str:
+    """The hash of an own activation; empty of a built-in one, and where none is."""
+    return str(record.get("config", {}).get("parts", {}).get("activation", ""))
 
 
 def set_damaged_aside(study: str) -> list[Path]:

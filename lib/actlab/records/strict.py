@@ -35,23 +35,20 @@ def _finite(value: object) -> object:
 
 
 def with_numbers(record: dict[str, Any]) -> dict[str, Any]:
-    """A record that was read, with NaN where its file has ``null`` for a number; changed in place."""
+    """A record that was read, with NaN where its file has ``null`` for a number."""
     if record.get("kind") in list(KINDS):
-        _fill(record)
-    elif record.get("kind") == "replay":
-        _fill(record.get("val_loss"))
+        return {key: _filled(value, key) for key, value in record.items()}
+    if "val_loss" in record:  # of a replay
+        record["val_loss"] = _filled(record["val_loss"])
     return record
 
 
-def _fill(value: object) -> None:
-    """Put NaN for every ``None`` in a mapping or list, and in those inside it."""
-    places: list[tuple[Any, Any]] = []
+def _filled(value: Any, key: str = "") -> Any:
+    """The value that stands below a key, with NaN for every ``None`` that is a missing number."""
+    if key in NO_NUMBERS:
+        return value
     if isinstance(value, dict):
-        places = [(key, inner) for key, inner in value.items() if key not in NO_NUMBERS]
-    elif isinstance(value, list):
-        places = list(enumerate(value))
-    for at, inner in places:
-        if inner is None:
-            value[at] = math.nan  # type: ignore[index]  # a mapping or a list, as above
-        elif isinstance(inner, dict | list):
-            _fill(inner)
+        return {inner: _filled(one, inner) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one) for one in value]
+    return math.nan if value is None else value

@@ -3,8 +3,7 @@ arm; ``curves``, a row an evaluation during training. Estimates nothing."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +11,8 @@ import pandas as pd
 from actlab import paths
 from actlab.errors import BadInput, UnknownName, check_name
 from actlab.files import read_yaml
-from actlab.records import kept, store
-from actlab.records.blocks import Row, as_published, at_equal_compute, averaged, blocks_of, label_of
+from actlab.records import blocks, kept, store
+from actlab.records.blocks import Row, change_of
 from actlab.records.defect_names import IGNORED
 from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of, text
 from actlab.records.store import Record
@@ -36,9 +35,9 @@ TEXT = ("name", "text", "hash", "true or false", "names")
 NO_MEASURE = {"seed", *ELSEWHERE, *(name for name, (unit, _) in COLUMNS.items() if unit in TEXT)}
 """Columns that say which pair it is: no number of a record may hide them."""
 LOSSES = {
-    "average": (averaged, "trials"),
-    "equal_compute": (at_equal_compute, "trials"),
-    "published": (as_published, "defective"),
+    "average": (blocks.averaged, "trials"),
+    "equal_compute": (blocks.at_equal_compute, "trials"),
+    "published": (blocks.as_published, "defective"),
 }
 """What ``load_losses`` can be asked for -> a record's rows, the kind of its arms."""
 
@@ -59,13 +58,13 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
         UnknownName: no such study with trials, no such kind; the message lists those that there are.
         BadInput: more than one study.
     """
-    return _table_of(study, kind, "trials", trials_of), load_pairs(study, "end", kind)
+    return _kept(study, kind, "trials", trials_of), load_pairs(study, "end", kind)
 
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
     """A row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
     ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
-    return _table_of(study, kind, "curves", curves_of)
+    return _kept(study, kind, "curves", curves_of)
 
 
 def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFrame:
@@ -83,7 +82,7 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
         kind: as of ``load``.
     """
     check_name("pairs", of, BLOCKS)
-    return _table_of(study, kind, f"pairs-{of}", lambda arms: pairs_of(arms, of))
+    return _kept(study, kind, f"pairs-{of}", lambda arms: pairs_of(arms, of))
 
 
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
@@ -94,7 +93,7 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     the published code measures them."""
     check_name("losses", of, LOSSES)
     rows_of, kind = LOSSES[of]
-    return _table([arm | row for record, arm in _arms(study, kind) for row in rows_of(record)], ALWAYS[of])
+    return _table(_arms(study, kind), rows_of, ALWAYS[of])
 
 
 def load_baselines(study: str) -> pd.DataFrame:
@@ -126,34 +125,29 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
     """A row a training run of some arms."""
-    kinds = sorted({record["kind"] for record, _ in arms} or {"trials"})
-    measured = [name for kind in kinds for name in KNOWN["measured"][kind]]
-    rows = [arm | _trial(record, trial) for record, arm in arms for trial in record["trials"]]
-    return _table(rows, [*ALWAYS["trials"], *measured])
+    kinds = sorted({record["kind"] for record, _ in arms})
+    measured = [name for kind in kinds for name in KNOWN["measured"].get(kind, ["best_val_loss"])]
+    return _table(arms, blocks.trials, [*ALWAYS["trials"], *measured])
 
 
 def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
     """A row an evaluation during training of some arms."""
-    rows = []
-    for record, arm in arms:
-        for trial in record["trials"]:
-            run = arm | label_of(trial)
-            for entry in trial.get("history", ()):
-                rows.append(run | {name: entry.get(name) for name in ALWAYS["curves"] if name not in run})
-    return _table(rows, ALWAYS["curves"])
+    return _table(arms, blocks.curves, ALWAYS["curves"])
 
 
 def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
     """A row a pair of networks of some arms, of one of ``BLOCKS``."""
-    rows = []
-    for record, arm in arms:
-        for block in blocks_of(record, of):
-            shared = arm | {name: block[name] for name in BLOCKS[of]}
-            rows += [shared | _pair(record, pair) for pair in block["pairs"]]
-    return _table(rows, [*BLOCKS[of], *ALWAYS["pairs"]])
+    apart = BLOCKS[of]
+
+    def rows(record: Record) -> Iterator[Row]:
+        for block in blocks.blocks_of(record, of):
+            shared = {name: block[name] for name in apart}
+            yield from (shared | _pair(pair) for pair in block["pairs"])
+
+    return _table(arms, rows, [*apart, *ALWAYS["pairs"]])
 
 
-def _table_of(study: str, kind: str, what: str, make: Callable[[Sequence[Arm]], pd.DataFrame]) -> pd.DataFrame:
+def _kept(study: str, kind: str, what: str, make: Callable[[Sequence[Arm]], pd.DataFrame]) -> pd.DataFrame:
     """A table of a study, kept beside the trials in the cache."""
     check_name("kind", kind, KINDS)
     return kept.table(study, f"{what}-{kind}", lambda: make(_arms(study, kind)))
@@ -180,25 +174,25 @@ def _part(record: Record) -> str:
     return record["kind"] if record["kind"] in KINDS else "trials"
 
 
-def _table(rows: Sequence[Row], always: Sequence[str]) -> pd.DataFrame:
-    """Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for ``always``; numbers are
-    numbers."""
-    table = pd.DataFrame(rows)
-    always = always if rows else [*ALWAYS["empty"], *always]
+def _table(arms: Sequence[Arm], rows_of: Callable[[Record], Iterable[Row]], always: Sequence[str]) -> pd.DataFrame:
+    """The rows of some arms. Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for
+    ``always``; numbers are numbers."""
+    rows = [arm | row for record, arm in arms for row in rows_of(record)]
+    always = always if rows else [*{*ALWAYS["empty"], *always}]
+    table = pd.DataFrame(rows, columns=None if rows else always)
     known = [name for name in COLUMNS if name in ("record", *always) or (name in table and table[name].notna().any())]
     table = table.reindex(columns=[*known, *(name for name in table if name not in COLUMNS)])
-    words = [name for name in known if COLUMNS[name][0] in TEXT] if not rows else []
     numbers = [name for name in known if COLUMNS[name][0] not in TEXT and table[name].dtype == object]
-    return table.astype(dict.fromkeys(numbers, float) | dict.fromkeys(words, object))
+    return table.astype(dict.fromkeys(numbers, float))
 
 
 def _columns(record: Record, names: Sequence[str]) -> Row:
     """What an arm's rows share; ``names``: the settings that tell arms apart."""
-    own = settings_of(record)
-    row = {name: own[name] for name in COLUMNS if name in own and name != "seed"} | cell_of(record)
+    own, cell = settings_of(record), cell_of(record)
+    row = {name: own[name] for name in COLUMNS if name in own and name != "seed"} | cell
     if record["kind"] == "ablation":
         row["learning_rate"] = record["config"].get("optimizer_settings", {}).get("lr")
-    ignored = IGNORED in own["protocol"] and "activation" in cell_of(record)
+    ignored = IGNORED in own["protocol"] and "activation" in cell
     return row | {
         "study": record["study"],
         "record": record["arm"],
@@ -211,31 +205,11 @@ def _columns(record: Record, names: Sequence[str]) -> Row:
     }
 
 
-def _trial(record: Record, trial: Record) -> Row:
-    done, spent = trial["status"] == "done", trial.get("seconds", math.nan)
-    final = trial.get("final", trial) if done else {}
-    measured = {name: final[name] for name in KNOWN["final"] if name in final}
-    about = {
-        "status": trial["status"],
-        "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,
-        "collapsed": trial.get("collapsed"),
-        "parameters": trial.get("n_parameters", record.get("n_parameters")),
-        "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
-        "weights_sha256": trial.get("weights_sha256"),
-    }
-    return label_of(trial) | measured | about
-
-
-def _pair(record: Record, pair: Record) -> Row:
+def _pair(pair: Record) -> Row:
     """Names of the two, or their members where they are ensembles, and every number; of a run and its changed
     repetition also the seed and the change."""
-    first, second = pair["between"]
-    row: Row = {}
-    if isinstance(second, list):
-        first, second = tuple(first), tuple(second)
-    elif record["kind"] in ("floor", "perturbed", "twins"):
-        seed, _, variant = second.partition("-")
-        row = {"seed": int(seed), "variant": variant}
-    row |= {"first": first, "second": second}
+    first, second = (tuple(one) if isinstance(one, list) else one for one in pair["between"])
+    changed = change_of(second) if isinstance(second, str) and "-" in second else {}
     numbers = {name: value for name, value in pair.items() if isinstance(value, float | int)}
-    return row | {name: value for name, value in numbers.items() if name not in NO_MEASURE}
+    measured = {name: value for name, value in numbers.items() if name not in NO_MEASURE}
+    return changed | {"first": first, "second": second} | measured
