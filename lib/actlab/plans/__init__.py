@@ -75,11 +75,14 @@ def rule_of(study: str, hypothesis: str) -> Any:
 def arms(study: str, hypothesis: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(curves, pairs along training), as ``equal_loss`` takes them, of the arms of several studies that a rule puts
     together; a column ``study`` says where each is from."""
-    tables: list[tuple[pd.DataFrame, ...]] = []
-    for chosen in rule_of(study, hypothesis)["arms"]:
-        two: tuple[pd.DataFrame, ...] = load_curves(chosen["study"]), load_pairs(chosen["study"], of="along")
-        for name in {"model", "activation"} & {*chosen}:
-            two = tuple(table[table[name].isin(chosen[name])] for table in two)
-        tables.append(two)
-    curves, along = (pd.concat(table, ignore_index=True) for table in zip(*tables, strict=True))
-    return curves, along
+    chosen = rule_of(study, hypothesis)["arms"]
+    curves = [_part(load_curves(one["study"]), one) for one in chosen]
+    along = [_part(load_pairs(one["study"], of="along"), one) for one in chosen]
+    return pd.concat(curves, ignore_index=True), pd.concat(along, ignore_index=True)
+
+
+def _part(table: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
+    """Its rows of the models and activations that are listed; of all where none are."""
+    for name in {"model", "activation"} & {*chosen}:
+        table = table[table[name].isin(chosen[name])]
+    return table

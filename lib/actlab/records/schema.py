@@ -72,6 +72,8 @@ Two = Field(min_length=2, max_length=2)
 ByStatus = Field(discriminator="status")
 MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What HTML takes for more than text."""
+HALF = re.compile("[\ud800-\udfff]")
+"""A lone surrogate, which nothing can print or write."""
 SUSPECT = re.compile(rf"{MARKUP.pattern}|\\u00[0189]|\\u20|\\[bfr]|\x7f|\\ud[89a-f]")
 """The JSON of a record with markup, a control character or what may be half a character."""
 LARGE = re.compile(r"[:,\[ ]-?[0-9]{19}")
@@ -740,30 +742,27 @@ def check_content(record: dict[str, Any], text: str) -> None:
     """``RecordError`` where a record, whose JSON this text is, holds what no reader could take, wherever it stands: a
     number that is larger than tables hold; half a character (a lone surrogate), which nothing can print or write; in a
     text that is not free (``FREE``) markup, or what a terminal obeys."""
-    if not (SUSPECT.search(text) or LARGE.search(text)):
-        return
-    places: list[tuple[str, Any, bool]] = [("", record, False)]
-    for at, value, free in places:
-        where = f"{_named(record)}, {at[1:]}"
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                places.append((at, key, free or key in FREE))
-                places.append((f"{at}.{key[:40]}", inner, free or key in FREE))
-        elif isinstance(value, list):
-            places += [(f"{at}.{number}", inner, free) for number, inner in enumerate(value)]
-        elif isinstance(value, str):
-            _check_text(value, where, free)
-        elif isinstance(value, int) and abs(value) > LIMITS["number"]:
-            raise RecordError(f"{where}: expected a number below 2**63, found {brief(value)}")
+    if SUSPECT.search(text) or LARGE.search(text):
+        for key, value in record.items():
+            _check_value(key, _named(record), free=False)
+            _check_value(value, f"{_named(record)}, {key[:40]}", key in FREE)
 
 
-def _check_text(text: str, where: str, free: bool) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise RecordError(f"{where}: {brief(text[error.start])} in a text is no character") from None
-    if not free and (MARKUP.search(text) or CONTROL.search(text)):
-        raise RecordError(f"{where}: {brief(text)} could be markup, not a name")
+def _check_value(value: object, where: str, free: bool) -> None:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check_value(key, where, free or key in FREE)
+            _check_value(inner, f"{where}.{key[:40]}", free or key in FREE)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            _check_value(inner, f"{where}.{number}", free)
+    elif isinstance(value, int) and abs(value) > LIMITS["number"]:
+        raise RecordError(f"{where}: expected a number below 2**63, found {brief(value)}")
+    elif isinstance(value, str):
+        if half := HALF.search(value):
+            raise RecordError(f"{where}: {brief(half[0])} in a text is no character")
+        if not free and (MARKUP.search(value) or CONTROL.search(value)):
+            raise RecordError(f"{where}: {brief(value)} could be markup, not a name")
 
 
 def _contradictions(record: dict[str, Any]) -> Iterator[str]:

@@ -115,6 +115,7 @@ def load(path: Path) -> Record:
         if not isinstance(record, dict) or "checksum" not in record:
             raise DamagedRecord(path, "it is not a record: it has no checksum")
         text = json.dumps(_unsealed(record), **ONE_TEXT)  # a bare NaN stays one: version 0.1 wrote it
+        record = with_numbers(record)
     except (OSError, BadInput) as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, thousands of digits, brackets in brackets
@@ -122,7 +123,6 @@ def load(path: Path) -> Record:
     if (actual := _sha256(text)) != record["checksum"]:
         expected = brief(record["checksum"])
         raise DamagedRecord(path, f"it was changed after it was written: expected checksum {expected}, found {actual}")
-    record = with_numbers(record)
     _check_place(path.absolute(), record)
     check_content(record, text)
     check_record(record)

@@ -125,7 +125,7 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
     """A row a training run of some arms."""
-    kinds = sorted({record["kind"] for record, _ in arms})
+    kinds = sorted({record["kind"] for record, _ in arms} or {"trials"})
     measured = [name for kind in kinds for name in KNOWN["measured"].get(kind, ["best_val_loss"])]
     return _table(arms, blocks.trials, [*ALWAYS["trials"], *measured])
 
@@ -180,7 +180,7 @@ def _table(arms: Sequence[Arm], rows_of: Callable[[Record], Iterable[Row]], alwa
     rows = [arm | row for record, arm in arms for row in rows_of(record)]
     always = always if rows else [*{*ALWAYS["empty"], *always}]
     table = pd.DataFrame(rows, columns=None if rows else always)
-    known = [name for name in COLUMNS if name in ("record", *always) or (name in table and table[name].notna().any())]
+    known = [name for name in COLUMNS if name in always or (name in table and table[name].notna().any())]
     table = table.reindex(columns=[*known, *(name for name in table if name not in COLUMNS)])
     numbers = [name for name in known if COLUMNS[name][0] not in TEXT and table[name].dtype == object]
     return table.astype(dict.fromkeys(numbers, float))
