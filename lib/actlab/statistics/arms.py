@@ -126,7 +126,7 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[
         columns = ["members"]
     for name in columns:
         check_name("column", name, rows.columns)
-    networks = [frozenset(map(runs_of, row)) for row in rows[columns].itertuples(index=False)]
+    networks = [frozenset(map(runs_of, row)) for row in zip(*(rows[name] for name in columns), strict=True)]
     if len({len(row) for row in networks}) > 1:
         raise BadInput("expected pairs of different runs, got a run with itself among them: keep those that differ")
     return [frozenset[str]().union(*row) for row in networks], {*networks}
