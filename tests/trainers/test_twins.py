@@ -10,9 +10,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from actlab.activations import slope
 from actlab.errors import BadInput
 from actlab.trainers.determinism import perturb, weights_sha256
-from actlab.trainers.twins import RESCALED_TO, Follower, Seen, copies, distance, rescale, train_together
+from actlab.trainers.twins import RESCALED_TO, Follower, copies, distance, rescale, train_together
 from actlab.trainers.windows import RandomWindows
 
 
@@ -44,9 +45,7 @@ def test_without_the_bit_every_follower_is_the_leader(activation):
 
 def copied(activation, a, b):
     """A copying follower, and what its activation gives at ``b`` where the leader's got ``a``."""
-    seen = Seen()
-    seen.note(activation, (a,), activation(a))
-    follower = Follower(seen, copying=True)
+    follower = Follower([(a, slope(activation.forward, a))], copying=True)
     return follower, follower.follow(activation, (b,), activation(b))
 
 

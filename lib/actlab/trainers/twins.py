@@ -10,6 +10,7 @@ began. How fast it leaves again is the largest Lyapunov exponent of training (Be
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -54,27 +55,15 @@ def copies(change: str, iteration: int) -> bool:
 
     ``own``, ``rescaled``: never; ``copied``: always; ``copied-50``: in the first 50 steps; ``own-50``: from step 50 on.
     """
-    if change == RESCALED:
-        return False
-    mode, _, until = change.partition("-")
-    if mode not in ("own", "copied") or (until and not until.isdigit()):
+    if (found := re.fullmatch(rf"{RESCALED}|(own|copied)(?:-([0-9]+))?", change)) is None:
         raise BadInput(f"a follower is called own, copied, own-STEPS, copied-STEPS or rescaled, not {change!r}")
-    copied_at_first = mode == "copied"
-    return copied_at_first if not until or iteration < int(until) else not copied_at_first
+    mode, until = found.groups()
+    switched = until is not None and iteration >= int(until)
+    return (mode == "copied") != switched
 
 
-@dataclass
-class Seen:
-    """What entered the leader's activations in its last forward pass, in their order, with the slopes there."""
-
-    values: list[Tensor] = field(default_factory=list)
-    slopes: list[Tensor] = field(default_factory=list)
-
-    def note(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> None:
-        """After an activation of the leader."""
-        if activation.training:
-            self.values.append(given[0].detach())
-            self.slopes.append(slope(activation.forward, given[0]))
+Seen = list[tuple[Tensor, Tensor]]
+"""What entered the leader's activations in its last forward pass, in their order, and the slopes there."""
 
 
 @dataclass
@@ -92,10 +81,9 @@ class Follower:
         is."""
         if not activation.training:
             return None
-        place, b = len(self.signs), given[0]
-        a = self.seen.values[place]
+        (a, slope_at_a), b = self.seen[len(self.signs)], given[0]
         self.signs.append((b.detach() > 0) != (a > 0))
-        return activation.forward(a) + self.seen.slopes[place] * (b - a) if self.copying else None
+        return activation.forward(a) + slope_at_a * (b - a) if self.copying else None
 
     @property
     def apart(self) -> float:
@@ -110,6 +98,7 @@ def hook(net: nn.Module, after: Callable[[nn.Module, tuple[Tensor], Tensor], Ten
             activation.register_forward_hook(after)
 
 
+@torch.no_grad()
 def distance(tensors: Sequence[Tensor], others: Sequence[Tensor]) -> float:
     """L2 norm of the difference of two lists of tensors."""
     return math.sqrt(sum((a - b).double().square().sum().item() for a, b in zip(tensors, others, strict=True)))
@@ -144,20 +133,24 @@ def train_together(
         (share of activation inputs whose sign differs), ``gradient_distance`` (relative: norm of the difference over
         the leader's norm), ``weight_distance`` (after the step, L2).
     """
-    seen = Seen()
-    hook(leader, seen.note)
+    seen: Seen = []
+
+    def note(activation: nn.Module, given: tuple[Tensor], out: Tensor) -> None:
+        """After an activation of the leader."""
+        if activation.training:
+            seen.append((given[0].detach(), slope(activation.forward, given[0])))
+
+    hook(leader, note)
     beside = {name: Follower(seen) for name in followers}
     for name, net in followers.items():
         hook(net, beside[name].follow)
     nets = {"": leader, **followers}
     optimizers = {name: optimizer(net.train()) for name, net in nets.items()}
-    weights = {name: [*net.parameters()] for name, net in nets.items()}
     with reproducible(derive(seed, "dropout")):
         for iteration in range(iterations):
             inputs, targets = batch(iteration)
             dropout = torch.get_rng_state()
-            seen.values.clear()
-            seen.slopes.clear()
+            seen.clear()
             losses = {}
             for name, net in nets.items():
                 if name in beside:
@@ -167,26 +160,21 @@ def train_together(
                 optimizers[name].zero_grad(set_to_none=True)
                 losses[name] = F.cross_entropy(net(inputs).flatten(0, 1), targets.flatten())
                 losses[name].backward()  # type: ignore[no-untyped-call]
-            measured = measured_at(iteration, iterations)
-            of_leader = [w.grad for w in weights[""] if w.grad is not None] if measured else []
-            norm = distance(of_leader, [torch.zeros(())] * len(of_leader))
-            gradients = {
-                name: distance([w.grad for w in own if w.grad is not None], of_leader) / norm if measured else math.nan
-                for name, own in weights.items()
-            }
+            names = followers if measured_at(iteration, iterations) else ()
+            gradients = {name: [w.grad for w in nets[name].parameters() if w.grad is not None] for name in ("", *names)}
+            norm = distance(gradients[""], [torch.zeros(())] * len(gradients[""])) if names else math.nan
+            apart = {name: distance(gradients[name], gradients[""]) / norm for name in names}
             for each in optimizers.values():
                 step(each)
             if on_progress is not None:
                 on_progress(iteration + 1, losses[""].item())
-            if not measured:
-                continue
-            for name in followers:
-                away = distance([w.detach() for w in weights[name]], [w.detach() for w in weights[""]])
+            for name in names:
+                away = distance([*nets[name].parameters()], [*leader.parameters()])
                 yield {
                     "iteration": iteration,
                     "change": name,
                     "sides_apart": beside[name].apart,
-                    "gradient_distance": gradients[name],
+                    "gradient_distance": apart[name],
                     "weight_distance": away,
                 }
                 if name == RESCALED and iteration % RESCALED_EVERY == 0 and away:
