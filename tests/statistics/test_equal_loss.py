@@ -174,3 +174,12 @@ def test_a_run_counts_where_it_has_a_loss_and_pairs():
     own = curves[curves["trial"].isin(list("012"))]
     pd.testing.assert_frame_equal(actlab.equal_loss(curves, few), actlab.equal_loss(own, few))
     assert actlab.equal_loss(curves, few)["n"].tolist() == [3]
+
+
+def test_a_pair_without_a_value_at_an_evaluation_is_left_out():
+    """As everywhere; its runs stay with their other pairs."""
+    curves, pairs = made({"relu": 0.2, "gelu": 0.5})
+    one = (pairs["first"] == "1") & (pairs["second"] == "0")
+    holed = pairs.assign(total_variation=pairs["total_variation"].mask(one & (pairs["iteration"] == 100)))
+    pd.testing.assert_frame_equal(actlab.equal_loss(curves, holed), actlab.equal_loss(curves, pairs[~one]))
+    assert actlab.equal_loss(curves, holed)["status"].tolist() == ["ok"]

@@ -9,7 +9,7 @@ import tiny
 import torch
 from torch.nn import functional as F
 
-from actlab import metrics
+from actlab import metrics, paths
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.records import store
@@ -132,6 +132,16 @@ def test_a_part_too_short_to_train_leaves_no_tables(part):
     with pytest.raises(BadInput, match="a context of 64 needs at least 65"):
         baselines.ensure(CharacterStudy(study="short", **part))
     assert store.load_study("short") == []
+
+
+def test_the_tables_of_a_text_with_a_long_name_have_a_file(tmp_path, monkeypatch):
+    """A file's name has 255 letters at most, with the hash too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / (name := "a" * 240 + ".txt")).write_text(tiny.CATS)
+    baselines.ensure(CharacterStudy(study="long", dataset=name))
+    baselines.ensure(CharacterStudy(study="long", dataset=name))
+    (found,) = (paths.results() / "long").iterdir()
+    assert store.load(found)["kind"] == "baseline"
 
 
 def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):

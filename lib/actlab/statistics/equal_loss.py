@@ -114,7 +114,7 @@ def at_equal_loss(
     Args:
         curves: a row a run and evaluation: ``trial``, ``iteration``, ``val_loss`` (``load_curves``).
         pairs: a row a pair and evaluation: ``first``, ``second``, ``iteration`` and the metric (``load_pairs`` of
-            *along*); only evaluations in both tables count.
+            *along*); only evaluations in both tables count, and pairs that have all of them.
         metric: column of ``pairs``.
         by: columns whose values make a group.
         factor: column whose levels are compared within a group.
@@ -171,6 +171,7 @@ def arms_of(
             status[cell] = "excluded"
         elif cell in along:
             losses, apart = losses.align(_along_training(along[cell], SIDES, metric, cell), join="inner", axis=1)
+            apart = apart.dropna()
             if losses.empty:
                 raise BadInput(f"{name_of(cell)}: the curves and the pairs share no evaluation")
             complete = losses.dropna()

@@ -17,6 +17,8 @@ USUAL = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
 """The part of a text that a baseline need not name."""
 SMOOTHING = 0.1
 """Added to every count, so that an unseen character or pair does not cost infinity."""
+LONGEST = 100
+"""Letters of a text's name in that of its tables' file, which has 255 with its hash."""
 
 
 def measured(corpus: Corpus) -> dict[str, dict[str, float]]:
@@ -48,7 +50,7 @@ def ensure(study: LanguageStudy, trains: bool = True) -> None:
     block = max(SCALES[scale].block_size for scale in study.levels("scale"))
     part = {axis: study.levels(axis)[0] for axis in USUAL}
     for dataset in study.levels("dataset"):
-        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))[:LONGEST]
         own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
         files = f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"
         there = sorted(store.folder_of(study.study).glob(files))
