@@ -194,7 +194,8 @@ class Seer(LanguageModel):
 
 
 def test_a_model_that_sees_the_future_is_not_trained(toy, mine, monkeypatch):
-    """`run` says so before any training, and of one that keeps more than its weights; mended, the model trains."""
+    """`run` says so before any training, and of one that keeps more than its weights, draws random numbers or counts
+    its calls, which sees nothing ahead; mended, the model trains."""
     study = {"study": "seer", "plugins": ["my_parts.py"], "model": ["seer"], "activation": ["relu"], "trials": 2}
     mine.write_text(SEER.format(tokens="tokens.roll(-1, 1)"))
     with monkeypatch.context() as patch:
@@ -204,6 +205,11 @@ def test_a_model_that_sees_the_future_is_not_trained(toy, mine, monkeypatch):
         mine.write_text(SEER.format(tokens="self.register_buffer('kept', tokens) or tokens"))
         with pytest.raises(BadInput, match=r"seer with relu: a new one does not take its weights: .*kept"):
             run(toy.replace(**study))
+        counted = "tokens.roll(vars(self).setdefault('n', []).append(1) or len(self.n))"
+        for unsteady in ("torch.randint_like(tokens, 9)", counted):
+            mine.write_text(SEER.format(tokens=unsteady))
+            with pytest.raises(BadInput, match=r"other logits.*: it would predict otherwise than it trained"):
+                run(toy.replace(**study))
     mine.write_text(SEER.format(tokens="tokens"))
     assert [trial["status"] for trial in run(toy.replace(**study)).present[0]["trials"]] == ["done"] * 2
 
