@@ -68,7 +68,7 @@ WRONG = yaml.safe_load(r"""
 - [[provenance, tuning], {rates: [0.1]}, 'provenance.tuning, seeds: Field required']
 - [[provenance, tuning], {rates: [low], seeds: [1]}, "provenance.tuning, rates.0: .* valid number.*, found 'low'"]
 - [[provenance, tuning], {rates: [0.1], seeds: []}, 'provenance.tuning, seeds: List should have at least 1 item']
-- [[provenance, tuning], {rates: [0.1], seeds: [1], keep: 0}, 'provenance.tuning, keep: .* greater than 0']
+- [[provenance, tuning], {rates: [0.1], seeds: [1], keep: 0}, 'provenance.tuning, keep: .* greater than or equal to 1']
 - [[provenance, tuning], {rates: [0.1], seeds: [1], factor: 1}, 'provenance.tuning, factor: .* greater than 1']
 - [[kind], lists, "'lists' .* expected tags: 'trials', 'floor'"]
 - [[kind], 3, "record 'charlm-relu', : Input tag '3'"]
