@@ -2,13 +2,13 @@
 chooses or takes from a study that has chosen it (``tuning``); a plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import product
 from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
-from actlab.errors import BadInput
+from actlab.errors import BadInput, brief, check_name
 from actlab.optimizers import OPTIMIZERS
 from actlab.statistics.tuning import Rule
 from actlab.study.fields import each_once
@@ -17,6 +17,17 @@ from actlab.study.record_size import check_sizes, check_texts
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Settings
 from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
+
+
+def _known(rule: object) -> object:
+    """The rule as it was given, if its keys are a rule's and its seeds are whole numbers."""
+    if isinstance(rule, dict):
+        for name in rule:
+            check_name("setting of tuning", name, [each.name for each in fields(Rule)])
+        seeds = rule.get("seeds")
+        if isinstance(seeds, list) and any(type(seed) is not int for seed in seeds):
+            raise BadInput(f"seeds={brief(seeds)}: expected whole numbers")
+    return rule
 
 
 def _each_once(rule: Rule) -> Rule:
@@ -36,7 +47,7 @@ class LanguageStudy(Study):
     """What of a cell has a rate of its own."""
     rates: Rates | None = None
     """Take the learning rates (or factors) that another study has chosen."""
-    tuning: Annotated[Rule, AfterValidator(_each_once)] | None = None
+    tuning: Annotated[Rule, BeforeValidator(_known), AfterValidator(_each_once)] | None = None
     """Choose a learning rate (or factor) for each arm."""
     plan: Plan | None = None
     """What was decided before the runs."""
