@@ -1,6 +1,7 @@
 """A project of a user's own: found from its folders, beside actlab's checkout and without one."""
 
 import errno
+import shutil
 import textwrap
 from unittest.mock import Mock
 
@@ -126,12 +127,17 @@ def test_what_is_kept_of_a_recorded_study_lies_in_the_project(own):
     assert [len(store.load_replays("repro-lite")), len(store.load_texts("repro-lite"))] == [n + 1 for n in before]
 
 
-def test_commits_are_of_the_checkout(own, monkeypatch):
-    """Not of a repository of the user's that the project lies in."""
+def test_commits_are_of_the_checkout_and_apart_of_the_project(own, monkeypatch):
+    """A repository that happens to be above, and knows nothing of the project, is not recorded."""
+    git(own.parent, "init")
+    assert "project" not in provenance.code()
+    shutil.rmtree(own.parent / ".git")
     git(own, "init")
     commit(own, "first", "2026-01-01T00:00:00+00:00", {"params/mine.yaml": "study: mine"})
     provenance.code.cache_clear()
-    assert provenance.code()["git_commit"] == (paths.git("rev-parse", "HEAD") or "").strip() or None
+    found = provenance.code()
+    assert found["project"] == {"git_commit": paths.git_in(own, "rev-parse", "HEAD").strip(), "git_dirty": False}
+    assert found["git_commit"] == (paths.git("rev-parse", "HEAD") or "").strip() or None
     monkeypatch.setattr(paths, "git", paths.git.__wrapped__)
     monkeypatch.setattr(paths, "ROOT", own / "lib")  # a package below a repository that is not its own
     provenance.code.cache_clear()

@@ -11,14 +11,15 @@ from actlab.records.schema import check_content
 from actlab.study.language_trial import LanguageTrial
 from actlab.study.trial import Arm
 
-ROW = 130
-"""Bytes of an evaluation in a record; of other rows more."""
+TRIAL, EVALUATION, PAIR, ROW, LABEL = 800, 130, 440, 240, 15
+"""Bytes in a record of a trial without its history, an evaluation, a pair at the end, a pair elsewhere, a name in an
+ensemble: what recorded arms have, or less."""
 
 
 def check_sizes(arms: Iterable[Arm]) -> None:
     """``BadInput`` where the record of one of them would be larger than any that is read."""
     for arm in arms:
-        if (size := ROW * least_rows(arm)) > LIMITS["record"]:
+        if (size := least_bytes(arm)) > LIMITS["record"]:
             raise BadInput(
                 f"{arm.id}: the record of its {len(arm.trials)} trials would have {size:,} bytes or more, and a record "
                 f"has {LIMITS['record']:,} at most: plan fewer trials, evaluations, snapshots or ensembles"
@@ -38,11 +39,16 @@ def _first(arm: Arm) -> LanguageTrial:
     return cast("LanguageTrial", arm.trials[0])
 
 
-def least_rows(arm: Arm) -> int:
-    """How many evaluations and pairs an arm's record has, or a few more."""
+def least_bytes(arm: Arm) -> int:
+    """About how many bytes an arm's record has, and rarely fewer."""
     first, asked, count = _first(arm), arm.measures, len(arm.trials)
-    evaluations = count * (first.iterations // first.evaluate_every + 2 * len(asked.snapshots))
-    pairs = comb(count, 2) if arm.kind == "trials" else count
-    moments = 1 + len(asked.snapshots) + len(asked.equal_compute) + len(first.recipe.decays)
-    ensembles = sum(comb(count, size) * comb(count - size, size) // 2 for size in asked.ensembles)
-    return evaluations + pairs * moments + ensembles
+    pairs = comb(count, 2) if arm.kind == "trials" else sum(bool(trial.change) for trial in arm.trials)
+    evaluations = count * (first.iterations // first.evaluate_every + 1)
+    found = count * TRIAL + evaluations * EVALUATION + (pairs * PAIR if asked.prediction_windows else 0)
+    found += len(asked.snapshots) * count * EVALUATION
+    elsewhere = len(asked.snapshots) * (pairs + count)
+    elsewhere += (len(asked.equal_compute) + len(first.recipe.decays)) * pairs
+    for size in asked.ensembles:
+        apart = comb(count, size) * comb(count - size, size) // 2
+        found += apart * (ROW + 2 * size * LABEL)
+    return found + elsewhere * ROW
