@@ -55,9 +55,14 @@ class OneOf:
         return self.known() if callable(self.known) else self.known
 
     def check(self, name: str, info: ValidationInfo) -> str:
-        """The name; ``UnknownName`` where there is none, unless a plug-in that has not run may bring it."""
-        if name not in self.names and not (info.context == BEFORE and self.kind in OPEN):
-            raise UnknownName(self.kind, name, self.names)
+        """The name; ``BadInput`` where there is none, unless a plug-in that has not run may bring it."""
+        if name in self.names:
+            return name
+        unknown = UnknownName(self.kind, name, self.names)
+        if self.kind not in OPEN:
+            raise unknown
+        if info.context != BEFORE:
+            raise BadInput(f"{unknown}; for one of your own name its file: --plugin FILE, or plugins: [FILE]")
         return name
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
