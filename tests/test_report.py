@@ -9,6 +9,7 @@ from scipy import stats
 
 from actlab import paths, report
 from actlab.errors import BadInput, UnknownName
+from actlab.records.tables import load
 from actlab.report import drawings, summary
 
 
@@ -198,6 +199,21 @@ def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):
     text = summary_of("repro-lite")
     assert f"trials: {len(spent)} done" in text
     assert f"training and evaluation: {sum(spent):,.0f} s, " in text
+
+
+def test_changed_runs_stand_beside_what_another_seed_does(committed):
+    """The mean over seeds of each arm and change, with its share of the mean over two seeds."""
+    _, changed = load("recipe", "perturbed")
+    _, seeds = load("recipe")
+    found = summary.changes(report.load("recipe"))
+    bit = found[found["change"] == "one bit of one weight changed"].xs("gelu", level="arm").iloc[0]
+    means = [table[table["activation"] == "gelu"]["total_variation"] for table in (changed, seeds)]
+    one_bit = means[0][changed["variant"] == "nudge"].mean()
+    assert bit["total variation"] == f"{one_bit:.2g}"
+    assert bit["share"] == f"{100 * one_bit / means[1].mean():.2g}%"
+    assert bit["n"] == 5
+    assert "two threads instead of one" in summary.text(report.load("recipe"))
+    assert summary.text(report.load("mnist")).count("itself changed") == 0
 
 
 @pytest.mark.slow

@@ -98,6 +98,16 @@ class Report:
         pairs = self.pairs[self.pairs["kind"] == "floor"]
         return pairs[pairs["first"].astype(str).str.isdecimal()].drop_duplicates([*ARM, "variant"])
 
+    @property
+    def changed(self) -> pd.DataFrame:
+        """A row an arm and ``variant`` of changed trials (``perturbations``): the mean total variation between a trial
+        and itself changed, with its 95% interval over seeds."""
+        by = [*ARM, "variant"]
+        pairs = self.pairs[self.pairs["kind"] == "perturbed"]
+        cells = arms_in(pairs, METRIC, by).items() if len(pairs) else ()
+        rows = [[*cell, *interval_of(arm, logarithmic=True)] for cell, arm in cells]
+        return pd.DataFrame(rows, columns=[*by, "estimate", "low", "high", "n", "few"])
+
     def of(self, metric: str, table: pd.DataFrame) -> pd.DataFrame:
         """A metric's rows of ``estimates`` or ``differences``, by arm."""
         return table[table["metric"] == metric].set_index(ARM)

@@ -14,7 +14,7 @@ from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, words
 from actlab.records.store import Record
 from actlab.report import verdict
-from actlab.report.study import ARM, Report, main
+from actlab.report.study import ARM, METRIC, Report, main
 from actlab.statistics.contrasts import jackknife, without_each
 from actlab.statistics.estimate import log_limits
 from actlab.statistics.significance import ALPHA
@@ -48,6 +48,9 @@ def text(report: Report) -> str:
         (f"at equal validation loss: total variation minus {report.reference}'s", report.equal_loss),
     ):
         lines += ["", title, found.set_index(ARM).round(4).to_string()] if len(found) else []
+    if len(report.changed):
+        title = "mean total variation between a trial and itself changed, and its share of another seed's"
+        lines += ["", title, changes(report).to_string()]
     return "\n".join([*lines, "", "every trial", trials(report).to_string(), ""])
 
 
@@ -67,6 +70,17 @@ def table(report: Report, metric: Metric) -> pd.DataFrame:
         stars = np.where(tests["p_holm"] < ALPHA, " *", "")
         cells[f"minus {report.reference}"] = intervals(tests, "difference", "+.4f") + stars
     return cells.reindex(report.cells).fillna({metric.short: MISSING}).fillna("")
+
+
+def changes(report: Report) -> pd.DataFrame:
+    """A row an arm and change: what it changes, over n seeds, beside what another seed does."""
+    found = report.changed.set_index(ARM)
+    seeds = report.of(METRIC, report.estimates)["estimate"]
+    shares = 100 * found["estimate"] / seeds.where(seeds > 0).reindex(found.index).to_numpy()
+    shown = pd.DataFrame({"change": found["variant"].map(words), "total variation": found["estimate"].map(small)})
+    low, high = (found[name].map(small) for name in ("low", "high"))
+    shown["95% interval"] = ("[" + low + ", " + high + "]").where(found["low"].notna(), "")
+    return shown.assign(n=found["n"], share=shares.map("{:.2g}%".format).replace("nan%", ""))
 
 
 def _arms(report: Report) -> pd.DataFrame:
