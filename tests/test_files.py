@@ -99,6 +99,14 @@ def test_a_path_that_no_file_has_is_refused():
         assert str(fault.value).isprintable()
 
 
+@pytest.mark.parametrize("text", ["{a: 1, <<: {a: 2}}", "{<<: [{a: 1}, {a: 2}]}"])
+def test_merged_mappings_are_refused(text):
+    """Of two values of one key YAML would keep one without a word."""
+    with pytest.raises(BadInput, match=r"mine.yaml is not YAML: line 1, column .* << merges mappings"):
+        parse_yaml(f"per_arm: {text}", "mine.yaml")
+    assert parse_yaml("'<<': 1", "") == {"<<": 1}
+
+
 @pytest.mark.parametrize("text", ["010", "1:30", "1_000", "0x10", "1:30.5", "[-007]"])
 def test_a_number_that_is_not_what_it_looks_like_is_refused(text):
     """To YAML 010 is 8 and 1:30 is 90; plain numbers are what they are."""

@@ -150,10 +150,13 @@ def read_text(path: Path, kind: str, encoding: str = "utf-8") -> str:
 
 
 class _Loader(yaml.CSafeLoader):
-    """Refuses a mapping that has a key twice, and a number that is not what it looks like: to YAML 010 is 8, 1:30 is
-    90."""
+    """Refuses a mapping that has a key twice, or `<<`, which merges one that may have its keys, and a number that is
+    not what it looks like: to YAML 010 is 8, 1:30 is 90."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        if any(key.tag.endswith(":merge") for key, _ in node.value):
+            problem = "<< merges mappings: write the values out"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
         names = [str(key.value) for key, _ in node.value]
         if twice := [name for name in names if names.count(name) > 1]:
             raise yaml.MarkedYAMLError(problem=f"it gives {twice[0]:.40} more than once", problem_mark=node.start_mark)
