@@ -80,6 +80,7 @@ def test_a_part_that_a_new_version_does_not_register_is_gone(mine):
 def test_files_that_are_refused(mine):
     """What is wrong, in which line, and what is allowed."""
     (mine.parent / "helpers.py").write_text("beta = 2\n")
+    (mine.parent / "beside.py").write_text("beta = 2\n")
     for content, message in (
         ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
         (
@@ -90,6 +91,10 @@ def test_files_that_are_refused(mine):
         ("from .helpers import beta\n", r"line 1 imports \.helpers, a file that no hash follows: put all into one"),
         ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
         (
+            "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport beside\n",
+            r"line 3 imports beside, a file that no hash follows",
+        ),
+        (
             "import nosuchpackage\n",
             r"ModuleNotFoundError: No module named 'nosuchpackage' \(plug-in wrong\.py, line 1\)",
         ),
@@ -99,7 +104,7 @@ def test_files_that_are_refused(mine):
         actlab.load_plugins(["my_parts.py"])
         (mine.parent / "wrong.py").write_text(content)
         with pytest.MonkeyPatch.context() as patch:
-            patch.syspath_prepend(mine.parent)
+            patch.syspath_prepend(mine.parent if "beside" not in content else mine.parent / "nowhere")
             with pytest.raises(BadInput, match=message):
                 actlab.load_plugins(["wrong.py"])
     (mine.parent / "wrong.py").write_text("import actlab\nactlab.register_text('two', bytes)\n")

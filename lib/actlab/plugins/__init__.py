@@ -161,6 +161,7 @@ def execute(file: PluginFile) -> None:
             tree = ast.parse(file.text, file.name)
             _check_imports(file, tree)
             exec(compile(tree, file.name, "exec"), module.__dict__)  # noqa: S102  # the user's own file
+            _check_imports(file, tree)  # it may have made its own folder one of those that Python looks into
             if not parts_in(file.place):
                 raise BadInput(
                     f"the plug-in {file.name} registers nothing: it may call actlab.register_activation, _model, "
