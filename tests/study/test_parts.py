@@ -90,6 +90,8 @@ SETS = {
     "torch.set_default_dtype": "torch.set_default_dtype(torch.float64)",
     "torch.set_default_device": "torch.set_default_device('meta')",
     "torch.set_float32_matmul_precision": "torch.set_float32_matmul_precision('medium')",
+    "torch.backends.mkldnn.enabled": "torch.backends.mkldnn.enabled = False",
+    "torch.backends.cuda.enable_flash_sdp": "torch.backends.cuda.enable_flash_sdp(False)",
     "torch.set_flush_denormal": "torch.set_flush_denormal(True)",
     "torch.set_grad_enabled": "torch.set_grad_enabled(False)",
     "os.chdir": "import os\nos.chdir('/')",

@@ -40,6 +40,11 @@ SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
         torch.get_float32_matmul_precision,
         torch.set_float32_matmul_precision,
     ),
+    "torch.backends.mkldnn.enabled": (torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),
+    "torch.backends.cuda.enable_flash_sdp": (  # it decides on a CPU too
+        torch.backends.cuda.flash_sdp_enabled,
+        torch.backends.cuda.enable_flash_sdp,
+    ),
     "torch.set_flush_denormal": (_flushes_denormal, torch.set_flush_denormal),
     "torch.set_grad_enabled": (torch.is_grad_enabled, torch.set_grad_enabled),
     "os.chdir": (os.getcwd, os.chdir),
