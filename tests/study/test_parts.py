@@ -193,7 +193,7 @@ def test_a_trial_whose_part_changes_the_whole_process_is_refused(toy, write, tmp
     assert Path.cwd() == tmp_path
 
 
-@pytest.mark.parametrize("name", ["loss", "accuracy", "churn_share", "avg_pd", "weight_distance", "seed"])
+@pytest.mark.parametrize("name", ["loss", "accuracy", "churn_share", "avg_pd", "weight_distance", "value", "seed"])
 def test_the_name_of_another_number_is_refused(name, write):
     with pytest.raises(BadInput, match=f"the metric '{name}' would hide a number or a column"):
         write(f"@actlab.register_metric('{name}')\ndef own(p, q):\n    return (p - q).abs().sum(1)\n")

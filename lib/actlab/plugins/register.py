@@ -22,7 +22,7 @@ from actlab.trainers.seeds import generator
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 RESERVED = re.compile(
-    "between|blocks|coded_pd|group|arm|level|label|metric|loss|accuracy|weight_distance|churn_.*|avg_.*"
+    "between|blocks|coded_pd|group|arm|level|label|metric|value|loss|accuracy|weight_distance|churn_.*|avg_.*"
 )
 """What records, comparisons and `actlab measure` call their own numbers and groups, beside the tables' columns."""
 
