@@ -79,6 +79,7 @@ def test_what_is_no_distribution_is_refused(runs, tmp_path, capsys):
         (*paths,): "expected probabilities, rows of numbers from 0 that sum to 1",
         (paths[0],): "expected two runs or more",
         (paths[0], paths[0]): "each once",
+        (paths[0], os.path.relpath(paths[0])): "each once",
         (paths[0], tmp_path / "short.npy", "--logits"): "one shape (N, V)",
         (paths[0], tmp_path / "flat.npy"): "expected (N, V)",
         (paths[0], tmp_path / "nan.npy"): "expected finite numbers",

@@ -1,6 +1,7 @@
 """What `actlab measure` computes: metrics of pairs, loss and accuracy of runs of any framework, one array a run."""
 
 import math
+import os
 from itertools import combinations
 from pathlib import Path
 from tokenize import TokenError
@@ -28,7 +29,7 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
     Raises:
         BadInput: fewer than two runs, an array of another shape, rows that are no probabilities.
     """
-    if len(files) < 2 or len(set(files)) < len(files):
+    if len(files) < 2 or len({*map(os.path.realpath, files)}) < len(files):
         raise BadInput(f"expected two runs or more, each once, got {', '.join(map(str, files))}")
     arrays = {str(path): probabilities(path, logits) for path in files}
     truth = None if labels is None else array_of(labels)
