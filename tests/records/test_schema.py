@@ -82,6 +82,16 @@ def test_what_does_not(place, put, message):
         check_record(changed(grids.record(), place, DROP if put == "DROP" else put))
 
 
+@pytest.mark.parametrize(("name", "put"), [("optimizer", "sgdm"), ("symmetry", "bQ"), ("rate_factor", 3.0)])
+def test_every_factor_is_that_of_the_settings(name, put):
+    """By it the record is found in tables; its settings are what was trained."""
+    record = ablations.record("ecd", "bQbV", "gelu")
+    record["config"][name] = record[name]
+    check_record(record)
+    with pytest.raises(RecordError, match=f"{name}: it says {put!r}, but its settings have"):
+        check_record({**record, name: put})
+
+
 def test_half_a_character_is_in_no_record():
     """Wherever it stands, free texts too: one sentence in ASCII, before any reader meets it. A whole one is read."""
     for place in (("activation",), ("provenance", "machine", "\ud800"), ("metrics",), ("trials", 0, "started")):

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from actlab.errors import CONTROL, LIMITS, RecordError, brief
+from actlab.records.settings import CELLS
 from actlab.statistics.tuning import Rule
 
 
@@ -779,8 +780,9 @@ def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     single = [each for each in averaged if each and (isinstance(each, list) or "val_loss" in each)]
     if single and not isinstance(config["recipe"].get("average"), float):
         yield "config.recipe.average: expected the decay of what is recorded as averaged"
-    for name, key in (("activation", "activation"), ("model", "model_name"), ("network", "network")):
-        if config.get(name, record.get(key)) != record.get(key):
+    for name in dict.fromkeys(("activation", "model", *CELLS[record["kind"]])):
+        key = "model_name" if name == "model" else name
+        if key in record and config.get(name, record[key]) != record[key]:
             yield f"{key}: it says {brief(record[key])}, but its settings have {brief(config[name])}"
     factors = NAMED_BY.get(record["kind"], ("model", "activation"))
     named = "-".join(str(config.get(name, "")) for name in factors)
