@@ -106,6 +106,7 @@ def test_no_number_of_a_pair_hides_a_column():
     _, plain = tables.of_records([grids.identified(made)])
     for pair in made["reproducibility_metrics"]:
         pair |= {"mine": 0.5, "seed": 9, "setting": 1.0, "first": 7, "iteration": 3, "members": 2}
+        pair |= {"group": 1.0, "arm": 2.0, "level": 3.0, "learning_rate": 4.0}
     _, pairs = tables.of_records([grids.identified(made)])
     assert set(pairs.pop("mine")) == {0.5}
     pd.testing.assert_frame_equal(pairs, plain)

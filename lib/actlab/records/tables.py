@@ -32,8 +32,9 @@ KINDS = ("trials", "floor", "perturbed", "twins", "defective", "all")
 """What ``load`` can be asked for."""
 TEXT = ("name", "text", "hash", "true or false", "names")
 """Units of columns that are no numbers."""
-NO_MEASURE = {"seed", *ELSEWHERE, *(name for name, (unit, _) in COLUMNS.items() if unit in TEXT)}
-"""Columns that say which pair it is: no number of a record may hide them."""
+NO_MEASURE = {"group", "arm", "level", *ELSEWHERE, *[*COLUMNS][: [*COLUMNS].index("second") + 1]}
+"""Columns that say which pair it is, up to its second network, or in a report which arm: no number of a record may
+hide them."""
 LOSSES = {
     "average": (blocks.averaged, "trials"),
     "equal_compute": (blocks.at_equal_compute, "trials"),
