@@ -99,6 +99,13 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     assert not failure_of(outcome.arms[0]).exists()
 
 
+@pytest.mark.parametrize("workers", [-1, 0, 1.5, True])
+def test_workers_are_counted(workers, toy):
+    """-1 is no word for all cores: nothing would ever train."""
+    with pytest.raises(BadInput, match=rf"expected a whole number of workers, 1 or more, got {workers}"):
+        run(toy, workers)
+
+
 def test_errors_survive_the_way_home_from_a_worker():
     """An error of input is the same after pickling: a worker that raises it does not break the pool."""
     place = Path("place")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName, brief
+from actlab.errors import BadInput, UnknownName, brief, check_number
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
@@ -119,6 +119,7 @@ def run(
     Raises:
         BadInput: it cannot be trained as asked; nothing was.
     """
+    check_number("a whole number of workers, 1 or more", workers, 1, whole=True)
     provenance.code()  # before anything can change the files that this process has loaded
     found = load(study)
     if not scheduler:
