@@ -181,6 +181,15 @@ def test_an_own_study_is_renamed_and_removed_after_a_question(params, monkeypatc
     assert [*paths.results().iterdir()] == []
 
 
+def test_a_question_that_nobody_can_answer_deletes_nothing(params, monkeypatch, capsys):
+    """Of a job whose input is closed, which Python then does not have."""
+    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    monkeypatch.setattr("sys.stdin", None)
+    assert run("rm", "tiny-quick") == 1
+    assert "Aborted" in capsys.readouterr().err
+    assert store.load_study("tiny-quick")
+
+
 @pytest.mark.parametrize("stopped_at", range(1, 6))
 def test_a_rename_that_is_stopped_leaves_whole_studies(stopped_at, monkeypatch):
     """Wherever it stops, what is read is a whole study, or two; the same call goes on."""
