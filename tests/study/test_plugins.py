@@ -128,6 +128,22 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert "half L1 (0 to 1)" in summary.text(report.load("toy"))
 
 
+def test_the_metrics_of_the_last_run_are_shown(toy, mine, caplog):
+    """A metric that is changed while another is left out: its values, and no study that is gone. One that is changed
+    back has its record already, which tables do not show: it is told."""
+    text = "import actlab\n@actlab.register_metric('half')\ndef half(p, q):\n    return FACTOR * (p - q).abs().sum(1)\n"
+    both = text + text.replace("half", "other")
+    study, shown = toy.replace(activation=("relu",)), []
+    for content in (both, text.replace("FACTOR", "2"), both):
+        mine.write_text(content.replace("FACTOR", "0.5"))
+        actlab.load_plugins(["my_parts.py"])
+        run(study.replace(plugins=("my_parts.py",)))
+        pairs = tidy.load("toy")[1]
+        shown.append((pairs["half"] / pairs["total_variation"]).round(6).unique().tolist())
+    assert shown == [[1.0], [4.0], [4.0]]
+    assert "is recorded, but tables show charlm-relu-" in caplog.text
+
+
 def test_image_sweep_and_ablation_take_own_parts(mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": "my_parts.py"}

@@ -215,16 +215,19 @@ def current(records: Iterable[Record]) -> list[Record]:
 
 
 def _stands_for(large: Record, small: Record) -> bool:
-    """Whether a record has every trial of another one of its settings, and more; of equal ones (a metric whose source
-    was changed) the later says which it supersedes."""
-    more = _extent(large) > _extent(small) or small["arm"] in large.get("supersedes", ())
-    return more and {*labels_of(small)} <= {*labels_of(large)}
+    """Whether a record has every trial of another one of its settings, and more; of those of equal trials (a metric
+    whose source was changed, another that was left out) the later one counts, which says what it supersedes."""
+    mine, theirs = {*labels_of(large)}, {*labels_of(small)}
+    if theirs != mine:
+        return theirs < mine
+    later, earlier = (a["arm"] in b.get("supersedes", ()) for a, b in ((small, large), (large, small)))
+    return (later, *_measured(large)) > (earlier, *_measured(small))
 
 
-def _extent(record: Record) -> tuple[int, int, int]:
-    """How much an arm has: trials, sizes of ensembles, own metrics."""
+def _measured(record: Record) -> tuple[int, int]:
+    """How much of its trials an arm has: sizes of ensembles, own metrics."""
     config = record["config"]
-    return len(labels_of(record)), len(config.get("ensembles", ())), len(config.get("metrics") or ())
+    return len(config.get("ensembles", ())), len(config.get("metrics") or ())
 
 
 def _versions_named(records: list[Record]) -> list[Record]:

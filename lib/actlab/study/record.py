@@ -2,6 +2,7 @@
 trials; failures are kept apart."""
 
 import json
+import logging
 from pathlib import Path
 
 from filelock import FileLock
@@ -44,6 +45,19 @@ def _alike(arm: Arm) -> list[store.Record]:
     own = store.canonical(without_trials(arm.config))
     paths_of = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
     return [each for each in map(store.load, paths_of) if store.canonical(without_trials(each["config"])) == own]
+
+
+def tell_what_is_shown(arm: Arm) -> None:
+    """A warning where tables show another record of an arm's trials, which lacks its own metrics as they are now."""
+    own = arm.config.get("metrics", {}).items()
+    for shown in store.current(_alike(arm)) if own else ():
+        if not own <= (shown["config"].get("metrics") or {}).items():
+            logging.getLogger("actlab").warning(
+                "%s is recorded, but tables show %s, with other metrics or another version of them: give the study a "
+                "name of its own (--set study=NAME), for which nothing is trained again",
+                arm.id,
+                shown["arm"],
+            )
 
 
 def check_growth(arm: Arm, trial: Results) -> None:
