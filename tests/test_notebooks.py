@@ -73,6 +73,9 @@ def faults(path):
         found += [f"tag {tag}: {first}" for tag in sorted(tags - TAGS)]
         if any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.walk(tree)):
             found.append(f"a def: {first}")
+        inside = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and node not in tree.body]
+        if any("show" in called(node) for node in inside):
+            found.append(f"a picture that Jupyter does not show, since it is made inside a block: {first}")
         if "parameters" in tags and tags & FOLDED:
             found.append("the parameters are folded")
         if not tags & {*FOLDED, "parameters"} and (lines := source.count("\n") + 1) > LINES:

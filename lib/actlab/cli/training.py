@@ -36,6 +36,9 @@ Sets = Annotated[
 ]
 Trials = Annotated[int | None, Option(min=1, help="Seeds of each arm; more than recorded: the study grows.")]
 
+MaxIters = Annotated[int | None, Option("--max-iters", min=1, help="Optimizer steps of a trial.")]
+Device = Annotated[str | None, Option(help="cpu, cuda or mps.")]
+
 
 @app.command()
 def run(
@@ -43,8 +46,8 @@ def run(
     model: Models = None,
     activation: Activations = None,
     trials: Trials = None,
-    max_iters: Annotated[int | None, Option("--max-iters", min=1, help="Optimizer steps of a trial.")] = None,
-    device: Annotated[str | None, Option(help="cpu, cuda or mps.")] = None,
+    max_iters: MaxIters = None,
+    device: Device = None,
     set_: Sets = None,
     workers: Workers = CORES,
     scheduler: Annotated[str, Option(help="Train on the Dask cluster of this scheduler, tcp://host:8786.")] = "",
@@ -136,13 +139,16 @@ def status(
     model: Models = None,
     activation: Activations = None,
     trials: Trials = None,
+    max_iters: MaxIters = None,
+    device: Device = None,
     set_: Sets = None,
     workers: Workers = CORES,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
     """Trials of each arm by their state, and the time that is left, from a few steps that are timed now."""
-    run(params, model, activation, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin, as_json=as_json)
+    given = params, model, activation, trials, max_iters, device, set_, workers
+    run(*given, dry_run=True, plugin=plugin, as_json=as_json)
 
 
 @app.command()
