@@ -74,7 +74,7 @@ def faults(path):
         if any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.walk(tree)):
             found.append(f"a def: {first}")
         inside = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and node not in tree.body]
-        if any("show" in called(node) for node in inside):
+        if any("show" in called(node) and "display" not in called(node) for node in inside):
             found.append(f"a picture that Jupyter does not show, since it is made inside a block: {first}")
         if "parameters" in tags and tags & FOLDED:
             found.append("the parameters are folded")
