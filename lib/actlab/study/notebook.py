@@ -129,10 +129,13 @@ def known(
             )
         trials = max(len(record.get("trials", ())) for record in own)
         levels = len({record.get("activation") for record in own})
-        for field, has, least in (("trials", trials, seeds), ("activation", levels, activations)):
+        for what, field, has, least in (
+            ("seeds", "trials", trials, seeds),
+            ("activations", "activation", levels, activations),
+        ):
             if has < least:
                 raise BadInput(
-                    f"{where} has {has} levels of {field}, and this page compares at least {least}: set `{field}` in "
-                    "its params file"
+                    f"{where} has {has} of the {least} {what} that this page compares at least: set `{field}` in its "
+                    "params file"
                 )
     return names
