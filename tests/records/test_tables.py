@@ -68,6 +68,16 @@ def test_columns_are_there_and_numbers_where_every_run_diverged():
     assert {"decay", "val_loss"} <= {*actlab.load_losses("made-up")}
 
 
+def test_training_accuracy_is_what_the_record_has(committed):
+    """Where a study evaluates windows of its training text; elsewhere there is no such column."""
+    trials, _ = actlab.load("repro-full")
+    there = {record["arm"]: record for record in grids.committed("repro-full") if record["kind"] == "trials"}
+    relu = trials[(trials["model"] == "charlm") & (trials["activation"] == "relu")]
+    (record,) = (one for one in there.values() if (one["model_name"], one["activation"]) == ("charlm", "relu"))
+    assert relu["train_accuracy"].tolist() == [trial["training"]["val_accuracy"] for trial in record["trials"]]
+    assert "train_accuracy" not in actlab.load("answer")[0]
+
+
 def test_curves_and_the_other_blocks():
     """An evaluation a row; pairs along, of averages of one memory or several, of ensembles with their members."""
     record = grids.record()

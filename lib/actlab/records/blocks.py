@@ -35,6 +35,7 @@ def trials(record: Record) -> Iterator[Row]:
         about = {
             "status": trial["status"],
             "best_val_loss": done.get("best", {}).get("val_loss"),
+            "train_accuracy": (done.get("training") or {}).get("val_accuracy"),
             "collapsed": trial.get("collapsed"),
             "parameters": trial.get("n_parameters", record.get("n_parameters")),
             "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,

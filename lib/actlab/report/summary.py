@@ -25,7 +25,9 @@ SCALE = (
     "actlab.means has both on the value's own"
 )
 FEW = " (too few trials differ for an interval)"
-OF_TRIAL = ["trial", "status", "train_loss", "val_loss", "val_accuracy", "test_accuracy", "seconds"]
+OF_TRIAL = [
+    *("trial", "status", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "test_accuracy", "seconds"),
+]
 
 
 def text(report: Report) -> str:
