@@ -83,6 +83,9 @@ WRONG = {
     "a pair without a name": lambda: actlab.means(ALONG[:3].assign(first=NONE), "total_variation"),
     "a pair of lists": lambda: actlab.equal_loss(CURVES, ALONG.assign(first=[["1"]] * len(ALONG))),
     "a run with itself among pairs": lambda: actlab.means(ALONG[:9:3].assign(first=["1", "3", "2"]), "total_variation"),
+    "pairs of runs beside changed ones": lambda: actlab.means(
+        ALONG[:9:3].assign(seed=[None, None, 1]), "total_variation"
+    ),
     "an ensemble as text": lambda: actlab.means(ALONG[:1].assign(first="('4', '5')"), "total_variation"),
     "values with their gradient": lambda: actlab.jackknife(torch.ones(3, requires_grad=True)),
     "a pair of nothing": lambda: actlab.means(ALONG[:1].assign(first=[[]]), "total_variation"),

@@ -120,8 +120,13 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[
     """(the independent runs that each row rests on: its seed, its members, or the runs in both of its networks; what
     names the rows: the networks of each)."""
     columns = SIDES
-    if "seed" in rows and rows["seed"].notna().all():
+    seeds = rows["seed"].notna() if "seed" in rows else pd.Series([False])
+    if seeds.all():
         columns = ["seed"]
+    elif seeds.any() and {*SIDES} <= {*rows}:  # 42 and 42-nudge, which are one run
+        raise BadInput(
+            "expected pairs of different seeds, or of a seed and itself changed, got both: choose rows of one kind"
+        )
     elif "members" in rows:
         columns = ["members"]
     for name in columns:
