@@ -92,6 +92,35 @@ def test_every_factor_is_that_of_the_settings(name, put):
         check_record({**record, name: put})
 
 
+PAIR = {"total_variation": 0.1, "relative_pd": 0.1, "churn": 0.1, "jensen_shannon": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("networks", "message"),
+    [
+        ([["42", "43"], ["42", "7"]], "7 is none of its trials"),
+        ([["42", "43"], ["43", "42"]], r"\['43', '42'\] is there twice"),
+        ([[["42"], ["7"]]], "7 is none of its trials"),
+        ([[["42", "43"], ["43", "44"]]], "share a trial"),
+        ([[["42", "43"], ["44"]], [["44"], ["43", "42"]]], "is there twice"),
+    ],
+)
+def test_every_pair_is_of_the_records_trials(networks, message):
+    """Once: intervals count the runs that pairs name."""
+    pairs = [PAIR | {"between": between} for between in networks]
+    alone = isinstance(networks[0][0], str)
+    for block, content in {
+        "average": {"0.9": pairs},
+        "trajectory": [{"iteration": 2, "pairs": pairs}],
+        "ensembles": {"2": pairs},
+        "equal_compute": [{"size": 2, "iteration": 3, "pairs": pairs, "losses": []}],
+    }.items():
+        if alone == (block in ("average", "trajectory")):
+            with pytest.raises(RecordError, match=f"{block}: .*{message}"):
+                check_record(grids.record() | {block: content})
+    check_record(grids.record() | {"trajectory": [{"iteration": 2, "pairs": [PAIR | {"between": ["43", "42"]}]}]})
+
+
 def test_half_a_character_is_in_no_record():
     """Wherever it stands, free texts too: one sentence in ASCII, before any reader meets it. A whole one is read."""
     for place in (("activation",), ("provenance", "machine", "\ud800"), ("metrics",), ("trials", 0, "started")):

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -788,6 +788,8 @@ def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     named = "-".join(str(config.get(name, "")) for name in factors)
     if {*factors} <= {*config} and not record["arm"].startswith(f"{named}-"):
         yield f"arm: its settings are those of {brief(named)}"
+    for block, others in _pairs_beside(record):
+        yield from (f"{block}: {fault}" for fault in _wrong_pairs(others, {*labels}))
     if (pairs := record.get("reproducibility_metrics")) is None:
         return
     done = [trial["label"] for trial in record["trials"] if trial["status"] == "done"]
@@ -798,3 +800,32 @@ def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if wrong[1:] else ""
         yield f"reproducibility_metrics: expected every pair of its finished trials once, but that of {wrong[0]}{more}"
+
+
+def _pairs_beside(record: dict[str, Any]) -> Iterator[tuple[str, list[Values]]]:
+    """(block, what compares some of its trials), of all but the pairs at the end."""
+    for name in ("trajectory", "steps", "equal_compute"):
+        for block in record.get(name, ()):
+            yield name, block["pairs"]
+            yield name, block.get("to_end", [])
+            yield name, [{"between": [one["of"]]} for one in block.get("losses", ())]
+    for name in ("average", "ensembles"):
+        found = record.get(name) or {}
+        for pairs in found.values() if isinstance(found, dict) else [found]:
+            yield name, pairs
+
+
+def _wrong_pairs(pairs: list[Values], labels: set[str]) -> Iterator[str]:
+    """Those that name another trial, come twice, or are ensembles that share one."""
+    seen = set[frozenset[Any]]()
+    for networks in (pair["between"] for pair in pairs):
+        ensembles = [one for one in networks if isinstance(one, list)]
+        named = [*chain.from_iterable(ensembles)] if ensembles else networks
+        if unknown := {*named} - labels:
+            yield f"{min(unknown)} is none of its trials"
+        if ensembles and len({*named}) < len(named):
+            yield f"{brief(networks)} share a trial"
+        key = frozenset(frozenset(one) if ensembles else one for one in networks)
+        if key in seen:
+            yield f"{brief(networks)} is there twice"
+        seen.add(key)
