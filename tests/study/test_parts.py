@@ -90,6 +90,10 @@ SETS = {
     "torch.set_default_dtype": "torch.set_default_dtype(torch.float64)",
     "torch.set_default_device": "torch.set_default_device('meta')",
     "torch.set_float32_matmul_precision": "torch.set_float32_matmul_precision('medium')",
+    "torch.set_autocast_enabled": "torch.autocast('cpu').__enter__()",
+    "torch.nn.modules.module.register_module_forward_hook": (
+        "torch.nn.modules.module.register_module_forward_hook(lambda module, given, found: found * 2)"
+    ),
     "torch.backends.mkldnn.enabled": "torch.backends.mkldnn.enabled = False",
     "torch.backends.cuda.enable_flash_sdp": "torch.backends.cuda.enable_flash_sdp(False)",
     "torch.set_flush_denormal": "torch.set_flush_denormal(True)",
@@ -100,12 +104,16 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_a_plug_in_that_changes_the_whole_process_is_refused(name, write):
+NEWER = ("torch.set_float32_matmul_precision", "torch.backends.mkldnn.matmul.fp32_precision = 'bf16'")
+"""By its newer name, beside which PyTorch does not read the older one."""
+
+
+@pytest.mark.parametrize(("name", "sets"), [*SETS.items(), NEWER])
+def test_a_plug_in_that_changes_the_whole_process_is_refused(name, sets, write):
     """By the name of what it called; the setting is as before, and nothing is registered."""
     before = guard.settings()
     with pytest.raises(BadInput, match=rf"plug-in parts\.py changes {name} for the whole process"):
-        write(SWISHLIKE + SETS[name] + "\n")
+        write(SWISHLIKE + sets + "\n")
     assert guard.settings() == before
     assert "mine" not in ACTIVATIONS
 
@@ -213,7 +221,7 @@ def test_a_metric_gives_a_real_number_an_input_whatever_the_others_are(write):
 
 def changing(task, report):
     """A trial of a part that changes settings as it works: what it found."""
-    found = guard.settings()["torch.set_default_dtype"], guard.settings()["torch.set_float32_matmul_precision"]
+    found = torch.get_default_dtype(), torch.get_float32_matmul_precision()
     torch.set_default_dtype(torch.float64)
     torch.set_float32_matmul_precision("medium")
     return [str(each) for each in found]

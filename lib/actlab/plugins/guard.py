@@ -5,10 +5,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 import torch
+from torch.nn.modules import module
 
 from actlab import paths
 from actlab.errors import ActlabError, BadInput
@@ -26,6 +27,48 @@ def _set_streams(streams: tuple[TextIO, TextIO]) -> None:
     sys.stdout, sys.stderr = streams
 
 
+ONEDNN: Any = torch.backends.mkldnn  # its types lack what it has
+PRECISIONS: tuple[Any, ...] = (torch.backends, ONEDNN, ONEDNN.matmul)
+"""What has an ``fp32_precision``: that of the last is of the one before where it says none."""
+
+
+def _precisions() -> list[str]:
+    found = [each.fp32_precision for each in PRECISIONS]
+    with suppress(RuntimeError):  # it cannot be read where the newer names say something else
+        found.append(torch.get_float32_matmul_precision())
+    return found
+
+
+def _set_precisions(before: list[str]) -> None:
+    for older in before[len(PRECISIONS) :]:
+        torch.set_float32_matmul_precision(older)
+    for each, precision in zip(PRECISIONS, before, strict=False):
+        each.fp32_precision = precision
+
+
+def _autocasts() -> tuple[bool, torch.dtype]:
+    return torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+
+
+def _set_autocast(now: tuple[bool, torch.dtype]) -> None:
+    torch.set_autocast_enabled("cpu", now[0])
+    torch.set_autocast_dtype("cpu", now[1])
+
+
+HOOKS = tuple(value for name, value in vars(module).items() if name.endswith("_hooks") and isinstance(value, dict))
+"""What torch calls around every module of the process."""
+
+
+def _hooks() -> list[dict[int, object]]:
+    return [{**each} for each in HOOKS]
+
+
+def _set_hooks(before: list[dict[int, object]]) -> None:
+    for each, was in zip(HOOKS, before, strict=True):
+        each.clear()
+        each.update(was)
+
+
 def _flushes_denormal() -> bool:
     return not (torch.tensor(1e-40, dtype=torch.float32, device="cpu") * 1).item()
 
@@ -36,10 +79,9 @@ SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
         torch.get_default_device,
         lambda device: torch.set_default_device(None if device.type == "cpu" else device),
     ),
-    "torch.set_float32_matmul_precision": (
-        torch.get_float32_matmul_precision,
-        torch.set_float32_matmul_precision,
-    ),
+    "torch.set_autocast_enabled": (_autocasts, _set_autocast),
+    "torch.nn.modules.module.register_module_forward_hook": (_hooks, _set_hooks),
+    "torch.set_float32_matmul_precision": (_precisions, _set_precisions),
     "torch.backends.mkldnn.enabled": (torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),
     "torch.backends.cuda.enable_flash_sdp": (  # it decides on a CPU too
         torch.backends.cuda.flash_sdp_enabled,
