@@ -11,7 +11,7 @@ from actlab import paths
 from actlab.data.images import load_images
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
-from actlab.study import characters
+from actlab.study import characters, images
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.load_model import RecordedTrial, trial_of
@@ -206,7 +206,8 @@ def test_only_what_can_be_trained_here_is_drawn(toy):
 
 def test_what_is_not_here_is_not_downloaded(committed, data_folder, monkeypatch):
     """960 trials without their images are skipped for one reason, and nothing is asked for."""
-    load_images.cache_clear()  # of other tests
+    for kept in (load_images, images._about):  # by other tests
+        kept.cache_clear()
     asked = Mock()
     monkeypatch.setattr("pooch.retrieve", asked)
     found, (skipped,) = possible(recorded_trials("mnist"), 2)
