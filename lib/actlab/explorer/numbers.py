@@ -106,11 +106,14 @@ def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:
 
 def _tested(pairs: Sequence[Pair], values: Iterable[Array]) -> list[Any]:
     """[value, half of its interval, n, p] of differences and again without each run; p is adjusted by Holm over its
-    family, to a millionth (NaN where it has none)."""
+    family, to a millionth (NaN where it has none). What stands there turned round has its p alone."""
     found = [summary(one) for one in values]
     p = pd.Series([one[-1] for one in found], dtype=float)
     adjusted = p.groupby([family for *_, family in pairs]).transform(holm).round(6).clip(1e-6)
-    return [[value, (high - low) / 2, n, p] for (n, value, low, high, *_), p in zip(found, adjusted, strict=True)]
+    rows = []
+    for (i, j, _), (n, value, low, high, *_), own in zip(pairs, found, adjusted, strict=True):
+        rows.append([value, (high - low) / 2, n, own] if i < j else [own])
+    return rows
 
 
 def _at_losses(

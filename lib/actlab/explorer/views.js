@@ -19,9 +19,12 @@ function point({ styles, series, say }, arm, found, more) {
   const words = `${say(arm)} ${told(found)}${arm.ended}${known(more.x) ? ` at ${digits(more.x)}` : ""}`;
   return { arm, style: styles[arm.at[series]], found, words, hollow: found.length > 4 && !(found[4] < 0.05), ...more };
 }
-/** An arm minus another: [value, low, high, n, p]. */
+/** An arm minus another: [value, low, high, n, p]. A pair stands in one direction; the other one has its p alone. */
 function difference({ pairs, differences }, moment, metric, arm, other) {
-  const [value, half, n, p] = differences[moment][metric][pairs[arm.key][other?.key]] ?? [];
+  const of = (first, second) => differences[moment][metric][pairs[first.key][second?.key]] ?? [];
+  const own = of(arm, other), turned = own.length === 1, p = own.at(-1);
+  const [there, half, n] = turned ? of(other, arm) : own;
+  const value = turned && known(there) ? 0 - there : there;
   const limit = (sign) => Number((value + sign * (half ?? NaN)).toPrecision(6));
   return [value, limit(-1), limit(1), n, p];
 }
