@@ -220,8 +220,11 @@ def _stands_for(large: Record, small: Record) -> bool:
     mine, theirs = {*labels_of(large)}, {*labels_of(small)}
     if theirs != mine:
         return theirs < mine
-    later, earlier = (a["arm"] in b.get("supersedes", ()) for a, b in ((small, large), (large, small)))
-    return (later, *_measured(large)) > (earlier, *_measured(small))
+    later = small["arm"] in large.get("supersedes", ())
+    earlier = large["arm"] in small.get("supersedes", ())
+    if later != earlier:
+        return later
+    return _measured(large) > _measured(small)
 
 
 def _measured(record: Record) -> tuple[int, int]:

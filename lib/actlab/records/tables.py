@@ -32,7 +32,9 @@ KINDS = ("trials", "floor", "perturbed", "twins", "defective", "all")
 """What ``load`` can be asked for."""
 TEXT = ("name", "text", "hash", "true or false", "names")
 """Units of columns that are no numbers."""
-NO_MEASURE = {"group", "arm", "level", *ELSEWHERE, *[*COLUMNS][: [*COLUMNS].index("second") + 1]}
+_NAMES = [*COLUMNS]
+_OF_A_PAIR = _NAMES[: _NAMES.index("second") + 1]
+NO_MEASURE = {"group", "arm", "level", *ELSEWHERE, *_OF_A_PAIR}
 """Columns that say which pair it is, up to its second network, or in a report which arm: no number of a record may
 hide them."""
 LOSSES = {
