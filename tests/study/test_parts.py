@@ -90,7 +90,8 @@ SETS = {
     "torch.set_default_dtype": "torch.set_default_dtype(torch.float64)",
     "torch.set_default_device": "torch.set_default_device('meta')",
     "torch.set_float32_matmul_precision": "torch.set_float32_matmul_precision('medium')",
-    "torch.set_autocast_enabled": "torch.autocast('cpu').__enter__()",
+    "torch.set_autocast_enabled, an open torch.autocast": "torch.autocast('cpu').__enter__()",
+    "an open torch.autocast": "torch.autocast('cpu', enabled=False).__enter__()",
     "torch.nn.modules.module.register_module_forward_hook": (
         "torch.nn.modules.module.register_module_forward_hook(lambda module, given, found: found * 2)"
     ),

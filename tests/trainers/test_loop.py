@@ -118,6 +118,15 @@ def test_bfloat16_autocast(architecture):
     assert trial.final["val_loss"] == pytest.approx(reference.final["val_loss"], rel=0.02)
 
 
+def test_bfloat16_inside_of_a_callers_autocast_has_the_same_bits():
+    """PyTorch keeps weights that it has cast until the outermost autocast is left: a training inside of another one
+    went on with its first weights."""
+    recipe = replace(tiny.RECIPE, dtype="bfloat16")
+    alone = tiny.outcome(tiny.run(tiny.model(), recipe))
+    with torch.autocast("cpu", enabled=False):
+        assert tiny.outcome(tiny.run(tiny.model(), recipe)) == alone
+
+
 def test_a_nudge_is_one_ulp_of_one_weight(architecture):
     """It moves a single number of the last matrix to its float neighbour."""
     before, after = tiny.model(architecture), tiny.model(architecture)

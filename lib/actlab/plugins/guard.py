@@ -55,6 +55,18 @@ def _set_autocast(now: tuple[bool, torch.dtype]) -> None:
     torch.set_autocast_dtype("cpu", now[1])
 
 
+def _nesting() -> int:
+    torch.autocast_increment_nesting()
+    return torch.autocast_decrement_nesting()
+
+
+def _set_nesting(before: int) -> None:
+    """Weights that were cast in a context are kept until the outermost is left, however stale."""
+    while _nesting() > before:
+        torch.autocast_decrement_nesting()
+    torch.clear_autocast_cache()
+
+
 HOOKS = tuple(value for name, value in vars(module).items() if name.endswith("_hooks") and isinstance(value, dict))
 """What torch calls around every module of the process."""
 
@@ -80,6 +92,7 @@ SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
         lambda device: torch.set_default_device(None if device.type == "cpu" else device),
     ),
     "torch.set_autocast_enabled": (_autocasts, _set_autocast),
+    "an open torch.autocast": (_nesting, _set_nesting),
     "torch.nn.modules.module.register_module_forward_hook": (_hooks, _set_hooks),
     "torch.set_float32_matmul_precision": (_precisions, _set_precisions),
     "torch.backends.mkldnn.enabled": (torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),

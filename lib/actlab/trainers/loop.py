@@ -127,6 +127,7 @@ class Training:
     def gradients(self, forward: nn.Module, batches: Batches) -> Tensor:
         """Accumulate those of a step's micro-batches; their mean loss. bfloat16: autocast of the forward pass."""
         self.optimizer.zero_grad(set_to_none=True)
+        torch.clear_autocast_cache()  # inside of a caller's own autocast it would keep the weights of the last step
         device = self.recipe.device
         total = torch.zeros((), device=device)
         for inputs, targets in batches:
