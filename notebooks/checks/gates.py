@@ -31,6 +31,12 @@ def check_the_ends(table: pd.DataFrame, pairs: pd.DataFrame) -> None:
     copied = pairs[(pairs["variant"] == "copied") & (pairs["model"] == "charlm")]["total_variation"]
     agrees(1e6 * copied.min(), 4, "least in charlm", digits=0)
     agrees(copied.max(), 0.0015, "most in charlm", digits=4)
+    own, sides_copied = table["weights, own"], table["weights, copied"]
+    agrees(own[["convlm", "tinylstm"]], [27, 263], "distance of the weights, own sides", digits=0)
+    agrees(own["charlm"], 15.5, "own sides in charlm", digits=1)
+    agrees(sides_copied["tinylstm"], 234, "copied sides in tinylstm", digits=0)
+    agrees(sides_copied["charlm"], 0.018, "copied sides in charlm", digits=3)
+    agrees(sides_copied["convlm"], 0.00025, "copied sides in convlm", digits=5)
 
 
 def check_gelu(table: pd.DataFrame) -> None:
