@@ -101,7 +101,7 @@ def compare(
 
 
 def _catalogue() -> dict[str, dict[str, str]]:
-    """What can be listed: name -> a few words."""
+    """What can be listed, fields apart: name -> a few words."""
     from actlab.activations import ACTIVATIONS
     from actlab.data.fetch import DATASETS
     from actlab.data.text import TEXTS
@@ -111,7 +111,6 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.optimizers import OPTIMIZERS
     from actlab.plugins import PARTS
     from actlab.records.tables import COLUMNS
-    from actlab.study.described import fields
 
     names = {
         "studies": _studies(),
@@ -121,11 +120,6 @@ def _catalogue() -> dict[str, dict[str, str]]:
             for name, row in MODELS.items()
         },
         "networks": {name: f"{row.activation}, for `kind: mnist`" for name, row in networks().items()},
-        "fields": {
-            f"{row.name} ({', '.join(row.kinds)})": f"{row.meaning} Default: {row.default}. Allowed: {row.allowed}"
-            f"{'; a list is an axis' * row.several}."
-            for row in fields()
-        },
         "scales": {
             name: f"{size.n_layer} layers, width {size.n_embd}, {size.n_head} heads, context {size.block_size}"
             for name, size in SCALES.items()
@@ -162,17 +156,29 @@ def _studies() -> dict[str, str]:
 def list_names(what: What, plugin: Plugins = None, as_json: AsJson = False) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""
     from actlab.plugins import load_plugins
-    from actlab.study.described import fields
 
     check_name("list", what, LISTS)
     load_plugins(plugin or ())
+    if what == "fields":
+        _list_fields(as_json)
+        return
     found = _catalogue()[what]
     for name, about in found.items():
         console.print(f"{name:<20} {about}".rstrip())
-    if as_json and what == "fields":
-        print_json([asdict(row) for row in fields()])
-    elif as_json:
+    if as_json:
         print_json([{"name": name, "about": about} for name, about in found.items()])
+
+
+def _list_fields(as_json: bool) -> None:
+    from actlab.study.described import fields
+
+    rows = fields()
+    for row in rows:
+        name = f"{row.name} ({', '.join(row.kinds)})"
+        axis = "; a list is an axis" if row.several else ""
+        console.print(f"{name:<20} {row.meaning} Default: {row.default}. Allowed: {row.allowed}{axis}.")
+    if as_json:
+        print_json([asdict(row) for row in rows])
 
 
 @app.command("rm")
