@@ -8,6 +8,7 @@ import actlab
 from actlab import metrics, paths
 from actlab.models import SCALES
 from actlab.models.gpt2 import GPT2_SCALES
+from actlab.plugins import guard
 
 NAMED = re.compile(r"(?:arXiv[\s:]+|arxiv\.org/abs/)(\d{4}\.\d{5}|\d{4}\.\d{4})\b")
 
@@ -52,6 +53,7 @@ def test_every_environment_variable_has_its_row():
         *re.findall(r"environ\.update\(.*?\b([A-Z_]+)=", text),
     }
     used |= {*re.findall(r'getenv\("([A-Z_]+)"', text)}
+    used |= {*guard.KERNELS}
     guide = nbformat.read(paths.ROOT / "notebooks" / "running.ipynb", 4)
     told = "\n".join(cell.source for cell in guide.cells).split("\n### Environment variables\n")[1].split("\n### ")[0]
     rows = re.findall(r"^\| (`[^|]*`) \|", told, re.MULTILINE)

@@ -107,9 +107,11 @@ SETS = {
 
 NEWER = ("torch.set_float32_matmul_precision", "torch.backends.mkldnn.matmul.fp32_precision = 'bf16'")
 """By its newer name, beside which PyTorch does not read the older one."""
+KERNELS = ("os.environ", "import os\nos.environ['ONEDNN_MAX_CPU_ISA'] = 'SSE41'")
+"""oneDNN reads it at its first product, after any plug-in."""
 
 
-@pytest.mark.parametrize(("name", "sets"), [*SETS.items(), NEWER])
+@pytest.mark.parametrize(("name", "sets"), [*SETS.items(), NEWER, KERNELS])
 def test_a_plug_in_that_changes_the_whole_process_is_refused(name, sets, write):
     """By the name of what it called; the setting is as before, and nothing is registered."""
     before = guard.settings()

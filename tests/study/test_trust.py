@@ -14,7 +14,8 @@ from actlab.errors import CONTROL, BadInput, DamagedRecord, RecordError
 from actlab.files import parse_yaml, write_text
 from actlab.records import store, tables
 from actlab.records.find import find
-from actlab.study import status
+from actlab.study import provenance, status
+from actlab.study.cache import place_of
 from actlab.study.character_study import CharacterStudy
 from actlab.study.load_model import trial_of
 from actlab.study.overrides import overridden
@@ -38,6 +39,32 @@ def test_replay_compares_all_that_is_measured(toy, place, named):
     path.unlink()
     store.save(path, changed(record, place, 0.75))
     assert named in replay(trial_of(store.load(path), "42")).record["differs"]
+
+
+@pytest.fixture
+def other_kernels(monkeypatch):
+    """From where this is called MKL has other instructions than before."""
+
+    def chosen():
+        monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+        provenance.machine.cache_clear()
+
+    yield chosen
+    monkeypatch.undo()
+    provenance.machine.cache_clear()
+
+
+def test_instructions_that_the_environment_chooses_belong_to_the_machine(toy, other_kernels):
+    """Set, they are another machine: to the cache, to a replay, and to one of a record that had them."""
+    plain = trial_of(tiny.relu(toy), "42")
+    place = place_of(plain.trial)
+    other_kernels()
+    assert place_of(plain.trial) != place
+    assert "MKL_CBWR None -> COMPATIBLE" in replay(plain).record["changed"]
+    chosen = trial_of(tiny.relu(toy.replace(study="chosen")), "42")
+    os.environ["MKL_CBWR"] = ""
+    provenance.machine.cache_clear()
+    assert "MKL_CBWR COMPATIBLE -> None" in replay(chosen).record["changed"]
 
 
 def test_what_is_no_file_or_says_two_things():

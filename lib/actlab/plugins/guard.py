@@ -16,11 +16,13 @@ from actlab.errors import ActlabError, BadInput
 
 FILES = set[str]()
 """Names of the plug-in files that have been run."""
+KERNELS = ("MKL_CBWR", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
+"""Environment variables that choose the instructions of MKL and of oneDNN, and with them the order of their sums."""
 
 
-def _folders() -> dict[str, str]:
-    """Of the project's folders those that the environment names; empty is as none."""
-    return {name: os.environ.get(name, "") for name in paths.VARIABLES}
+def _variables() -> dict[str, str]:
+    """What the environment says of the project's folders and of instructions; empty is as none."""
+    return {name: os.environ.get(name, "") for name in (*paths.VARIABLES, *KERNELS)}
 
 
 def _set_streams(streams: tuple[TextIO, TextIO]) -> None:
@@ -103,7 +105,7 @@ SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
     "torch.set_flush_denormal": (_flushes_denormal, torch.set_flush_denormal),
     "torch.set_grad_enabled": (torch.is_grad_enabled, torch.set_grad_enabled),
     "os.chdir": (os.getcwd, os.chdir),
-    "os.environ": (_folders, os.environ.update),
+    "os.environ": (_variables, os.environ.update),
     "sys.stdout or sys.stderr": (lambda: (sys.stdout, sys.stderr), _set_streams),
 }
 """What sets it -> how it is read, how it is set. Threads, TF32 and determinism are set by each trial itself."""

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import os
 import platform
 from datetime import UTC, datetime
 from functools import cache
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 
 from actlab import paths
+from actlab.plugins.guard import KERNELS
 
 TRIALS = ("trial", "language_trial", "characters", "twins", "tokens", "shards", "images", "defects")
 CODE_OF_A_TRIAL = (
@@ -65,8 +67,9 @@ def gpu() -> str | None:
 
 @cache
 def machine() -> dict[str, object]:
-    """What a bit-for-bit comparison has to share: processor, GPU and versions. Generations of processors share a
-    name."""
+    """What a bit-for-bit comparison has to share: processor, GPU and versions; of the variables that choose
+    instructions those that are set. Generations of processors share a name."""
+    chosen = {name: value for name in KERNELS if (value := os.environ.get(name))}
     return {
         "processor": cpu("model name") or platform.processor() or platform.machine(),
         "generation": f"{cpu('cpu family')}.{cpu('model')}",
@@ -76,6 +79,7 @@ def machine() -> dict[str, object]:
         "torch": torch.__version__,
         "numpy": np.__version__,
         "system": platform.system(),
+        **chosen,
     }
 
 

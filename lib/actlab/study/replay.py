@@ -185,7 +185,7 @@ def _changed(record: store.Record) -> list[str]:
     """What a bit-for-bit comparison has to share and does not."""
     was, here = record["provenance"], provenance.here()
     then, now = was["machine"], here["machine"]
-    changed = [f"{key} {then.get(key)} -> {now[key]}" for key in now if then.get(key) != now[key]]
+    changed = [f"{key} {then.get(key)} -> {now.get(key)}" for key in then | now if then.get(key) != now.get(key)]
     if was["trial_code_sha256"] != here["trial_code_sha256"]:
         changed.append("the code that trains")
     return changed
