@@ -1,6 +1,7 @@
 """What a hostile reader tried: edited numbers, a clock set back, keys twice, pipes in place of files."""
 
 import os
+from unittest.mock import Mock
 
 import grids
 import pytest
@@ -14,7 +15,7 @@ from actlab.errors import CONTROL, BadInput, DamagedRecord, RecordError
 from actlab.files import parse_yaml, write_text
 from actlab.records import store, tables
 from actlab.records.find import find
-from actlab.study import provenance, status
+from actlab.study import batch_memory, provenance, status
 from actlab.study.cache import place_of
 from actlab.study.character_study import CharacterStudy
 from actlab.study.load_model import trial_of
@@ -124,6 +125,23 @@ def test_a_record_that_nobody_could_read_is_not_trained(toy):
     with pytest.raises(BadInput, match="plan fewer"):
         run(tokens)
     assert not paths.cache().exists()
+
+
+@pytest.mark.parametrize(("device", "here"), [("cpu", "this machine"), ("cuda", "cuda")])
+def test_a_batch_that_does_not_fit_is_refused_before_training(device, here, toy, monkeypatch):
+    """By what a step keeps of each sequence, which grows with the batch; one that fits is trained."""
+    study, room = toy.replace(activation="relu", device=device, trials=1), 0.0
+    each = batch_memory.bytes_of_a_sequence(study.arms()[0].trials[0])
+    assert 1000 < each < 100_000
+    monkeypatch.setattr(batch_memory, "memory_of", lambda _: room)
+    monkeypatch.setattr("actlab.study.run.missing_device", lambda _: "")
+    monkeypatch.setattr("actlab.study.run._trained", Mock(side_effect=AssertionError("trained")))
+    room = 1.5 * each
+    with pytest.raises(BadInput, match=rf"batch_size=2: a step of charlm-relu-42 .* {here} has .*: 1 fit at most"):
+        run(study)
+    room = 2 * each
+    with pytest.raises(AssertionError, match="trained"):
+        run(study)
 
 
 def test_a_text_whose_path_no_record_could_hold_is_refused_before_training(toy, tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from actlab import paths
 from actlab.errors import BadInput, UnknownName, brief, check_number
 from actlab.records import store
 from actlab.study import provenance
+from actlab.study.batch_memory import check_batches
 from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
 from actlab.study.overrides import overridden
@@ -128,6 +129,8 @@ def run(
         _check_committed(study.study, found.missing)
     if note := study.prepare(found.missing):
         watch(note)
+    if not scheduler:
+        check_batches(found.missing)
     told = set[str]()
     while True:
         called = names_of(found.arms)
