@@ -141,7 +141,8 @@ def test_commits_are_of_the_checkout_and_apart_of_the_project(own, monkeypatch):
     monkeypatch.setattr(paths, "git", paths.git.__wrapped__)
     monkeypatch.setattr(paths, "ROOT", own / "lib")  # a package below a repository that is not its own
     provenance.code.cache_clear()
-    assert provenance.code()["git_commit"] is None
+    found = provenance.code()
+    assert (found["git_commit"], found["git_dirty"]) == (None, None), "not known is not clean"
 
 
 def test_the_notebook_of_a_new_project_shows_its_study(own, monkeypatch):

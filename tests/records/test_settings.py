@@ -37,6 +37,15 @@ def test_a_grown_arm_is_read_at_its_larger_size():
     assert differing([small, later]) == ["seed"]
 
 
+def test_what_supersedes_counts_whatever_the_clock_said():
+    """The later record says what it supersedes; its date may be the earlier one."""
+    old, new = (of(metrics={"mine": version * 32}) | {"arm": f"charlm-relu-{version}"} for version in ("a1", "b2"))
+    new["supersedes"] = [old["arm"]]
+    for made, year in ((old, 2026), (new, 1999)):
+        made["provenance"] = made["provenance"] | {"date": f"{year}-01-01T00:00:00+00:00"}
+    assert current([old, new]) == current([new, old]) == [new]
+
+
 def test_report_and_explorer_show_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""

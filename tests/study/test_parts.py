@@ -271,10 +271,14 @@ WRONG = {
     'model("mine", nn.Linear)': "must be an actlab.models.LanguageModel, Linear is not",
     'metric("mine", lambda p, q: (p - q).mean())': r"one real, finite value an input, not \(\) torch",
     'metric("mine", lambda p, q: (p - q).sum(1).log())': "one real, finite value an input, not nan",
+    'metric("mine", lambda p, q: (p - q).sum(1), label=5)': "label is a text, not 5",
     'metric("val_loss", lambda p, q: (p - q).sum(1))': "'val_loss' would hide a number",
     **{
         f'metric("{name}", lambda p, q: (p - q).sum(1))': f"'{name}' would hide a number or a column"
-        for name in ("first", "seed", "model", "activation_used", "kind", "setting", "members", "group", "arm", "level")
+        for name in (
+            *("first", "second", "seed", "model", "activation", "activation_used", "kind", "setting", "members"),
+            *("group", "arm", "level"),
+        )
     },
     'metric("mine", lambda p, q: (p - q).sum(1) + p[:, 40])': "raises IndexError: index 40 is out of bounds",
     'metric("mine", lambda p, q: (p - q).sum(1) + p[2, 0])': "raises IndexError: index 2 is out of bounds",

@@ -44,6 +44,18 @@ def test_a_shared_trial_counts_once(toy):
     assert (counted(found), found["trials"].tolist()) == ({"trials": 10, "missing": 10}, [3, 3, 2, 2])
 
 
+def test_rates_take_the_same_time(toy, monkeypatch):
+    """Of trials that differ in nothing but their rates and seeds one is timed; of another size, another one."""
+    timed = Mock(wraps=status.seconds_timed)
+    monkeypatch.setattr(status, "seconds_timed", timed)
+    study = toy.replace(activation="relu", learning_rate=[i / 100 for i in range(1, 31)], weight_decay=[0.0, 0.1])
+    found = status.of(study)
+    assert (len(found), timed.call_count) == (60, 1)
+    assert found["seconds"].nunique() == 1
+    status.of(study.replace(batch_size=[2, 4]))
+    assert timed.call_count == 3
+
+
 def test_a_busy_machine_gains_less_by_workers():
     """Two workers halve the time where each has a core, and not where all share one."""
     found = pd.DataFrame(

@@ -108,6 +108,15 @@ def test_status_reads_no_cut_file_as_if_it_were_whole(toy):
     assert found[["missing", "failed", "ended"]].to_numpy().tolist() == [[1, 0, 0]]
 
 
+def test_a_pipe_among_cached_trials_is_set_aside(toy):
+    """Nobody waits for it, and the trial is trained again."""
+    trial = tiny.arm(toy).trials[0]
+    (place := place_of(trial)).parent.mkdir(parents=True)
+    os.mkfifo(place)
+    assert tiny.cached(trial)["status"] == "done"
+    assert (place.parent / "set-aside" / place.name).is_fifo()
+
+
 def test_a_record_that_is_a_loop_of_links():
     """One sentence from whoever reads its study."""
     grids.save(grids.record(), study="loop")
