@@ -123,3 +123,11 @@ def test_the_explorer_is_ready_soon(visit):
     visit.open("studies/explore.html").locator('.actlab-explorer[data-ready="true"]').wait_for()
     spent = {metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]}
     assert 0 < spent["TaskDuration"] < 1
+
+
+def test_every_page_has_a_policy(tiny):
+    """The one that leads to the first page too; templates of the theme are no pages."""
+    pages = [path for path in tiny.folder.rglob("*.html") if "_static" not in path.parts]
+    bare = [path.name for path in pages if "Content-Security-Policy" not in path.read_text(encoding="utf-8")]
+    assert len(pages) > 4
+    assert bare == []

@@ -140,5 +140,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("doctree-resolved", unfold)
     app.connect("doctree-resolved", fold)
     app.connect("html-page-context", complete)
-    app.connect("build-finished", finish)
+    app.connect("build-finished", finish, priority=900)  # after the table of contents has written index.html
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -23,6 +23,8 @@ TOGGLE = '<summary{}><span class="toctree-toggle"'
 """The theme's, beside a page with pages below it: it names nothing that a screen reader could say."""
 LEADS_ON = '<html><head><noscript><meta http-equiv="refresh"'
 """How a page of an old address begins."""
+FIRST = '<meta http-equiv="Refresh"'
+"""How ``index.html`` begins, which leads to the first page."""
 POLICY = {
     "default-src": OURS,
     "script-src": f"{OURS} 'unsafe-hashes' {{}}",
@@ -64,7 +66,7 @@ def unfinished(body: str) -> str:
 
 def finish(folder: Path) -> None:
     """At the end, of all pages in a folder: where a page has a mark, its policy: allowed is what the theme wrote around
-    the text, and our programs in it. A page that leads from an old address gets one too."""
+    the text, and our programs in it. A page that leads on gets one too."""
     for path in folder.rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         if found := MARK.search(page):
@@ -73,3 +75,5 @@ def finish(folder: Path) -> None:
             write_text(path, named.replace(meta(set()) + found[0], meta(allowed), 1))
         elif page.startswith(LEADS_ON):
             write_text(path, page.replace("<head>", f"<head>{meta(hashes(page, set()))}", 1))
+        elif page.startswith(FIRST):
+            write_text(path, meta(hashes(page, set())) + page)
