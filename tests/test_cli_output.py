@@ -165,6 +165,17 @@ def test_the_cache_is_pruned_by_age(study, capsys):
     assert "did you mean 'logs'" in said(capsys, "cache", "prune", "--part", "log", code=2)[1]
 
 
+def test_what_a_killed_process_of_another_machine_left_is_pruned(capsys):
+    """No process here can be asked whether it lives, but one that writes would have written since."""
+    (paths.cache() / "trials").mkdir(parents=True)
+    old, new = (paths.cache() / f"trials/.{name}.checkpoint.elsewhere.7" for name in "ab")
+    for file in (old, new):
+        file.write_text("half")
+    os.utime(old, (long_ago := time.time() - 40 * 86_400, long_ago))
+    assert "deleted 1 files" in said(capsys, "cache", "prune", "--yes")[0]
+    assert (old.exists(), new.exists()) == (False, True)
+
+
 def test_colons_are_no_pictures(capsys):
     """A path and what a network writes are shown as they are, also where Rich knows a picture of that name."""
     assert ":x:y" in said(capsys, "run", "folder/a:x:y.yaml", code=2)[1]

@@ -27,11 +27,11 @@ DAY = 86_400
 
 
 def files(part: str) -> dict[Path, os.stat_result]:
-    """Of one part each file, with size and times, without locks and what is being written; links are not followed."""
+    """Of one part each file, with size and times, without locks; links are not followed."""
     found = {}
     for folder, _, names in os.walk(paths.cache() / part):
         for path in (Path(folder) / name for name in sorted(names)):
-            if path.suffix != ".lock" and path.name[0] != "." and not path.is_symlink():
+            if path.suffix != ".lock" and not path.is_symlink():
                 with suppress(FileNotFoundError):  # a run that goes on has taken it away
                     found[path] = path.stat()
     return found
