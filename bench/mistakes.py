@@ -15,6 +15,7 @@ from pathlib import Path
 import yaml
 
 from actlab import cli, paths
+from actlab.errors import CONTROL
 from actlab.records import store
 from actlab.study.kinds import KINDS, study_of
 
@@ -35,6 +36,10 @@ FILES = {
     "other bytes": bytes(range(256)) * 40,
     "keys of numbers": "1: 2\n",
     "a key twice": "study: x\nstudy: y\n",
+    "a key twice, inside": "study: x\nper_arm: {charlm: {iterations: 5, iterations: 9}}\n",
+    "digits of Arabic": "study: x\nperturbations: [nudge-\u0661]\n",
+    "a number in base 8": "study: x\ntrials: 010\n",
+    "orders to a terminal": 'study: "\\e]0;owned\\a"\n',
     "an unknown key": "study: x\ntrails: 3\n",
     "an unknown kind": "kind: mnits\n",
     "a kind that is a list": "kind: [mnist]\n",
@@ -58,6 +63,7 @@ FILES = {
     "a plug-in that is a folder": "{study: x, plugins: /}\n",
     "a plug-in without end": "{study: x, plugins: /dev/zero}\n",
     "a text without end": "{study: x, dataset: /dev/zero}\n",
+    "a text of a user who is not there": "{study: x, dataset: ~nosuchuser/a.txt}\n",
     "a text that is a folder": "{study: x, dataset: /}\n",
 }
 """What is wrong with the whole file."""
@@ -99,7 +105,10 @@ MADE = (
 )
 """Recorded, one of each kind."""
 DROP = object()
-JUNK = {"absent": DROP, "null": None, "a list": [[]], "below 0": -1.5, "text": "<b>", "too large": 10**30}
+JUNK = {
+    **{"absent": DROP, "null": None, "a list": [[]], "below 0": -1.5, "text": "<b>", "too large": 10**30},
+    **{"a folder above": "..", "orders to a terminal": "\x1b]0;owned\x07\u202e", "digits of Arabic": "\u0664\u0662"},
+}
 
 
 def places(value, at=(), most=1):
@@ -152,9 +161,9 @@ def peak():
 
 def refused(words, named):
     """(whether a command refuses its input, in one sentence; seconds): else it ends well; soon, in little memory."""
-    before, since, said, code = peak(), time.process_time(), StringIO(), 0
+    before, since, said, printed, code = peak(), time.process_time(), StringIO(), StringIO(), 0
     sys.argv = ["actlab", *map(str, words)]
-    with redirect_stderr(said), redirect_stdout(StringIO()):
+    with redirect_stderr(said), redirect_stdout(printed):
         try:
             cli.main()
         except SystemExit as stop:
@@ -162,6 +171,7 @@ def refused(words, named):
     spent, text = time.process_time() - since, said.getvalue()
     assert spent < SECONDS, f"{named}: {spent} s"
     assert peak() - before < MEMORY, f"{named}: {peak() - before} kB more"
+    assert not CONTROL.search(text + printed.getvalue()), f"{named}: a terminal obeys it"
     whole = code == 2 and text.count("\n") == 1 and text.startswith("error: ") and len(text) < 1000
     assert whole or not code, f"{named}: {text}"
     return code == 2, spent
