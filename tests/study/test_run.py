@@ -30,6 +30,7 @@ from actlab.study.run import _check_committed, load, run
 from actlab.study.tokens import TokenStudy
 from actlab.trainers import setup
 
+load_record = store.load
 STUDIES = (
     CharacterStudy.parse({"study": "grown", "model": "nanotransformer", "activation": "relu", **tiny.STUDY}),
     ImageStudy.parse({"study": "grown-mnist", **tiny.SWEEP}),
@@ -169,6 +170,15 @@ def test_trials_that_come_out_differently_are_refused(params):
     store.save(path, small)
     with pytest.raises(RecordError, match=r"trial 42 comes out differently .* --set study=NAME"):
         grown(params, 3)
+
+
+def test_records_of_one_name_are_not_read_again_at_every_trial(toy, monkeypatch):
+    """Those of a sweep of rates share their name: the time of a study grows with its arms, not with their square."""
+    read = Counter()
+    monkeypatch.setattr(store, "load", lambda path: read.update([path]) or load_record(path))
+    run(toy.replace(activation="relu", learning_rate=[i / 1000 for i in range(1, 13)], trials=2))
+    assert len(read) >= 12
+    assert max(read.values()) <= 3
 
 
 def test_the_first_of_two_runs_is_kept_and_another_result_refused():

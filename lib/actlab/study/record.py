@@ -3,13 +3,14 @@ trials; failures are kept apart."""
 
 import json
 import logging
+from functools import cache
 from pathlib import Path
 
 from filelock import FileLock
 
 from actlab import paths
 from actlab.errors import RecordError
-from actlab.files import write_text
+from actlab.files import state_of, write_text
 from actlab.plugins import sources
 from actlab.records import store
 from actlab.records.schema import check_content, check_record
@@ -42,9 +43,17 @@ def differing(trial: Results, other: Results) -> list[str]:
 
 def _alike(arm: Arm) -> list[store.Record]:
     """The records of an arm's settings, with other trials or other measures of them."""
-    own = store.canonical(without_trials(arm.config))
-    paths_of = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
-    return [each for each in map(store.load, paths_of) if store.canonical(without_trials(each["config"])) == own]
+    own = store.digest(without_trials(arm.config))
+    places = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
+    states = ((path, state_of(path)) for path in places)
+    return [store.load(path) for path, now in states if _settings_at(path, now.st_mtime_ns, now.st_size) == own]
+
+
+@cache
+def _settings_at(path: Path, time: int, size: int) -> str:
+    """The hash of what a record in a state of its file shares with other sizes of its arm. A sweep of rates has
+    hundreds of records of one name, which are asked at every trial."""
+    return store.digest(without_trials(store.load(path)["config"]))
 
 
 def tell_what_is_shown(arm: Arm) -> None:
