@@ -172,6 +172,15 @@ def test_trials_that_come_out_differently_are_refused(params):
         grown(params, 3)
 
 
+@pytest.mark.parametrize(("place", "put"), [(["trials", 0, "label"], "٤٢"), (["config", "dataset"], "<b>")])
+def test_what_no_reader_would_read_is_never_written(place, put):
+    """By the schema of records, and by what no text of theirs may hold."""
+    made = grids.identified(changed(grids.record(), place, put), "toy")
+    with pytest.raises(RecordError):
+        finish(SimpleNamespace(study="toy", id=made["arm"], config={}), made)
+    assert not store.folder_of("toy").exists()
+
+
 def test_records_of_one_name_are_not_read_again_at_every_trial(toy, monkeypatch):
     """Those of a sweep of rates share their name: the time of a study grows with its arms, not with their square."""
     read = Counter()
