@@ -69,12 +69,15 @@ def check_elsewhere(elsewhere: dict[str, pd.DataFrame]) -> None:
     )
 
 
-def check_the_rate(rates: pd.DataFrame, tables: list[pd.DataFrame]) -> None:
+def check_the_rate(rates: pd.DataFrame, tables: list[pd.DataFrame], at_the_end: pd.DataFrame) -> None:
     """A doubled rate against another activation, in points."""
     found = 100 * rates["estimate"].unstack("what")
     agrees(found.loc[("arms", "mean"), ["slope", "spread"]], [3.2, 1.2], "on average", digits=1)
     agrees(found.loc[("arms", "convlm"), ["slope", "spread"]], [0.5, 1.2], "in convlm", digits=1)
     agrees(found.loc[("single seeds", "mean"), ["slope", "spread"]], [1.6, 0.7], "of single seeds", digits=1)
+    end = at_the_end.loc["mean"]
+    agrees(100 * end["total_variation"][["slope", "spread"]], [2.6, 1.1], "at the end, points", digits=1)
+    agrees(end["val_loss"][["slope", "spread"]], [0.028, 0.029], "final loss, nats", digits=3)
     last = tables[0].query("iteration == 750 and val_loss > 2.49")
     counts = last.groupby(["model", "activation"]).size()
     agrees(counts.to_dict(), {("hybridlm", "gelu"): 2, ("hybridlm", "swiglu"): 2}, "do not learn")
