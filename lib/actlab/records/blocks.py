@@ -19,7 +19,10 @@ EVALUATED = ("iteration", "train_loss", "val_loss", "val_accuracy")
 def change_of(label: str) -> Row:
     """The seed in a trial's name and, where it is a changed repetition, the change (else empty)."""
     seed, _, variant = label.partition("-")
-    return {"seed": int(seed)} | ({"variant": variant} if variant else {})
+    change: Row = {"seed": int(seed)}
+    if variant:
+        change["variant"] = variant
+    return change
 
 
 def named(trial: Record) -> Row:
@@ -30,7 +33,8 @@ def named(trial: Record) -> Row:
 def trials(record: Record) -> Iterator[Row]:
     """A row a training run; what one that is not done would have measured is empty."""
     for trial in record["trials"]:
-        done, spent = trial if trial["status"] == "done" else {}, trial.get("seconds", math.nan)
+        done = trial if trial["status"] == "done" else {}
+        spent = trial.get("seconds", math.nan)
         final = done.get("final", done)
         about = {
             "status": trial["status"],
@@ -53,7 +57,9 @@ def curves(record: Record) -> Iterator[Row]:
 
 def averaged(record: Record) -> Iterator[Row]:
     """A row a trial and decay: the losses of its averaged weights."""
-    for trial in (trial for trial in record["trials"] if trial["status"] == "done"):
+    for trial in record["trials"]:
+        if trial["status"] != "done":
+            continue
         for decay, scores in _by_decay(record, trial.get("average")):
             yield named(trial) | {"decay": decay, "single_loss": trial["final"]["val_loss"]} | scores
 
@@ -61,7 +67,10 @@ def averaged(record: Record) -> Iterator[Row]:
 def at_equal_compute(record: Record) -> Iterator[Row]:
     """A row an ensemble of shorter trainings: its loss, and the mean loss of its members as single networks."""
     blocks = record.get("equal_compute", ())
-    single = {one["of"][0]: one["loss"] for block in blocks if block["size"] == 1 for one in block["losses"]}
+    single: dict[str, float] = {}
+    for block in blocks:
+        if block["size"] == 1:
+            single |= {one["of"][0]: one["loss"] for one in block["losses"]}
     for block in blocks:
         for one in block["losses"]:
             alone = [single.get(name, math.nan) for name in one["of"]]

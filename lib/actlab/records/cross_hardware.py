@@ -16,13 +16,10 @@ import pandas as pd
 
 from actlab.errors import BadInput
 from actlab.records import store
+from actlab.records.settings import PROCESSOR
 from actlab.records.store import Record, canonical
 
-PROCESSOR = ("processor", "generation", "capability")
-"""What of a machine may differ between two runs of one trial."""
 TRIAL = ["run", "label", "model", "activation", "scale"]
-
-
 MEASURED = (
     *("trials", "kind", "prediction_windows", "snapshots", "ensembles", "varies", "fixed", "recipe", "perturbations"),
     *("evaluate_every", "device", "compiled"),
@@ -42,7 +39,11 @@ def training(record: Record, label: str) -> str:
 
 def finished(records: Iterable[Record]) -> list[tuple[Record, Record]]:
     """(record, trial) of every trial that ended well, in records of trials."""
-    return [(r, t) for r in records if r["kind"] == "trials" for t in r["trials"] if t["status"] == "done"]
+    found: list[tuple[Record, Record]] = []
+    for record in records:
+        if record["kind"] == "trials":
+            found += [(record, trial) for trial in record["trials"] if trial["status"] == "done"]
+    return found
 
 
 def load_cross_hardware(studies: Sequence[str]) -> pd.DataFrame:
@@ -51,8 +52,12 @@ def load_cross_hardware(studies: Sequence[str]) -> pd.DataFrame:
     Raises:
         BadInput: there is none.
     """
-    records = [r for study in studies for r in store.load_study(study) if r["kind"] == "trials"]
-    table = cross_hardware(records, [replay for study in studies for replay in store.load_replays(study)])
+    records: list[Record] = []
+    replays: list[Record] = []
+    for study in studies:
+        records += [record for record in store.load_study(study) if record["kind"] == "trials"]
+        replays += store.load_replays(study)
+    table = cross_hardware(records, replays)
     if table.empty:
         missing = f"no run of {', '.join(studies)} has a record or replay on a second kind of processor yet"
         raise BadInput(f"{missing}: `actlab replay` on another kind makes them")
@@ -64,7 +69,10 @@ def cross_hardware(records: list[Record], replays: Iterable[Record]) -> pd.DataF
     another record or in a replay, in the order of models and activations: ``processors``, how far the two final
     validation losses lie ``apart``, and ``between_seeds`` the mean distance of two seeds of its arm (nats)."""
     arms = {(record["study"], record["arm"]): record for record in records}
-    runs = [_run(r, r["provenance"], t["label"], t["final"]["val_loss"]) for r, t in finished(records)]
+    runs = [
+        _run(record, record["provenance"], trial["label"], trial["final"]["val_loss"])
+        for record, trial in finished(records)
+    ]
     for replay in replays:
         record = arms.get((replay["study"], replay["arm"]))
         if record and "val_loss" in replay:
@@ -75,7 +83,8 @@ def cross_hardware(records: list[Record], replays: Iterable[Record]) -> pd.DataF
     both = table.merge(table, on=[*TRIAL, "versions", "between_seeds"], suffixes=("", "_other"))
     both = both[both["processor"] < both["processor_other"]]
     both["processors"] = list(zip(both["processor"], both["processor_other"], strict=True))
-    both["apart"], both["other"] = (both["loss"] - both["loss_other"]).abs(), both["activation"] != "relu"
+    both["apart"] = (both["loss"] - both["loss_other"]).abs()
+    both["other"] = both["activation"] != "relu"  # relu comes first
     return both.sort_values(["model", "other", "activation", "scale", "label"], ignore_index=True)
 
 

@@ -36,8 +36,8 @@ def find(name: str | Path) -> Path:
     path = Path(name if isinstance(name, str | Path) else "")
     if not path.parts:
         raise BadInput(f"expected a record's name, STUDY/CONFIGURATION, got {brief(name)}")
-    folders, (study, arm) = path.parts[:-2], (*path.parts[-2:], "")[:2]
-    if path.is_file() or path.suffix == ".json" or folders not in ((), ("results",)):
+    *folders, study, arm = path.parts if len(path.parts) > 1 else (*path.parts, "")
+    if path.is_file() or path.suffix == ".json" or folders not in ([], ["results"]):
         return path
     if (file := path_of(study, arm)).is_file():
         return file

@@ -31,8 +31,9 @@ def table(study: str, what: str, make: Callable[[], pd.DataFrame]) -> pd.DataFra
     place = paths.cache() / "tables" / f"{study}-{what}.json"
     with suppress(OSError, ValueError):  # it is not there, or no text
         sha256, _, text = place.read_text(encoding="utf-8").partition("\n")
-        if sha256 == _sha256(text) and (kept := json.loads(text))["made_of"] == made_of:
-            return pd.DataFrame({name: _column(*kept_of) for name, kept_of in kept["columns"].items()})
+        kept = json.loads(text) if sha256 == _sha256(text) else {}
+        if kept and kept["made_of"] == made_of:
+            return pd.DataFrame({name: _column(dtype, values) for name, (dtype, values) in kept["columns"].items()})
     made = make()
     columns = {name: (str(column.dtype), column.tolist()) for name, column in made.items()}
     text = json.dumps({"made_of": made_of, "columns": columns})

@@ -42,9 +42,13 @@ class Metric:
 
 
 LABELS = read_yaml(Path(__file__).with_suffix(".yaml"))
-PAIR_METRICS, TRIAL_METRICS, IMAGE_METRICS = (
-    {name: Metric(name, *texts) for name, texts in part.items()} for part in LABELS["metrics"].values()
-)
+
+
+def _metrics(part: str) -> dict[str, Metric]:
+    return {name: Metric(name, label, note) for name, (label, note) in LABELS["metrics"][part].items()}
+
+
+PAIR_METRICS, TRIAL_METRICS, IMAGE_METRICS = _metrics("pairs"), _metrics("trials"), _metrics("images")
 METRICS = PAIR_METRICS | TRIAL_METRICS
 """Of language models."""
 EVERY = METRICS | IMAGE_METRICS
@@ -66,7 +70,8 @@ def in_points(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def with_unit(metric: str) -> str:
     """A metric's name for people, with its unit where it is in points."""
-    return metric.replace("_", " ") + " (points)" * (metric in SHARES)
+    name = metric.replace("_", " ")
+    return f"{name} (points)" if metric in SHARES else name
 
 
 WORDS: dict[str, str] = LABELS["words"]

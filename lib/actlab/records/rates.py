@@ -62,9 +62,11 @@ def choices(study: str) -> list[Choice]:
     """Of every cell of a study that chooses rates; empty for any other study. Trials of one cell that differ in another
     setting too are several tunings, each with a choice of its own."""
     records = [record for record in store.load_study(study) if record["kind"] in FIELDS]
-    if not records or (rule := rule_of(study, records)) is None:
+    rule = rule_of(study, records) if records else None
+    if rule is None:
         return []
-    return [_choice(tuning, rule) for tuning in settings.grouped(records, lambda one: (_cell(one), settled(one)))]
+    tunings = settings.grouped(records, lambda record: (_cell(record), settled(record)))
+    return [_choice(tuning, rule) for tuning in tunings]
 
 
 def settled(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,4 +91,5 @@ def _choice(records: list[store.Record], rule: Rule) -> Choice:
             seed = int(trial["label"].partition("-")[0])
             losses[float(rate), seed] = float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
     arms = [record["arm"] for record in records]
-    return Choice(_cell(first), arms, field, losses, step(losses, rule)[1], settled(first))
+    _, rate = step(losses, rule)
+    return Choice(_cell(first), arms, field, losses, rate, settled(first))

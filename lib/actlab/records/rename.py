@@ -19,8 +19,8 @@ def own_files(study: str) -> list[Path]:
         BadInput: its records are committed, or its folder is a link to one elsewhere.
     """
     own = paths.results()
-    studies = {name for path in own.glob("*/*.json") if is_name(name := path.parent.name)}
-    check_name("study", study, studies, paths.shown(own))
+    folders = {path.parent.name for path in own.glob("*/*.json")}
+    check_name("study", study, [name for name in folders if is_name(name)], paths.shown(own))
     if own == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
         raise BadInput(f"{where(study)} is committed: `git rm` or `git mv` it, and the pages that read it")
     _check_no_link(folder_of(study))
@@ -69,9 +69,11 @@ def _write(old: Path, staged: Path, name: str) -> None:
         inside = path.relative_to(staged)
         if {ASIDE, "failed"} & {*inside.parts}:  # no records
             continue
-        record = {**(before := load(old / inside)), "study": name}
-        if (was := record.get("record_checksum")) in checksums:
-            record["record_checksum"] = checksums[was]
+        before = load(old / inside)
+        record = {**before, "study": name}
+        of_record = before.get("record_checksum")  # of a replay
+        if of_record in checksums:
+            record["record_checksum"] = checksums[of_record]
         checksums[before["checksum"]] = checksum(record)
         path.unlink()
         save(path, record)

@@ -790,15 +790,25 @@ def _contradictions(record: dict[str, Any]) -> Iterator[str]:
         yield f"arm: its settings are those of {brief(named)}"
     for block, others in _pairs_beside(record):
         yield from (f"{block}: {fault}" for fault in _wrong_pairs(others, {*labels}))
-    if (pairs := record.get("reproducibility_metrics")) is None:
+    yield from _not_every_pair(record)
+
+
+def _not_every_pair(record: dict[str, Any]) -> Iterator[str]:
+    """Whether its pairs at the end are not those of its finished trials; nothing of a record that has none."""
+    pairs = record.get("reproducibility_metrics")
+    if pairs is None:
         return
     done = [trial["label"] for trial in record["trials"] if trial["status"] == "done"]
-    every = record["kind"] == "trials"  # else each trial as it is with its own changed repetitions
-    wanted = Counter((a, b) for a, b in combinations(done, 2) if every or b.partition("-")[0] == a)
+    wanted = Counter(combinations(done, 2))
+    if record["kind"] != "trials":  # each trial as it is with its own changed repetitions
+        wanted = Counter((plain, changed) for plain, changed in wanted if changed.partition("-")[0] == plain)
     wanted.subtract(tuple(pair["between"]) for pair in pairs)
-    wrong = [f"{a} and {b} {'is missing' if n > 0 else 'should not be there'}" for (a, b), n in wanted.items() if n]
+    wrong = []
+    for (first, second), count in wanted.items():
+        if count:
+            wrong.append(f"{first} and {second} {'is missing' if count > 0 else 'should not be there'}")
     if wrong:
-        more = f" (and {len(wrong) - 1} more)" if wrong[1:] else ""
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         yield f"reproducibility_metrics: expected every pair of its finished trials once, but that of {wrong[0]}{more}"
 
 

@@ -19,6 +19,8 @@ SERIES = {"mnist": "network"}
 """Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 MAIN = ("trials", "mnist", "ablation")
 """Kinds whose trials differ in the seed alone."""
+PROCESSOR = ("processor", "capability", "generation")
+"""What of a record's machine decides how sums are rounded."""
 DEFAULTS: dict[str, Any] = KNOWN["defaults"]
 """What an arm of language models has that does not say it."""
 ORDER = [name for names in KNOWN["order"] for name in names]
@@ -63,8 +65,11 @@ def settings_of(record: Record) -> dict[str, Any]:
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in which a user's own text is known by its hash alone, whatever its file is called."""
-    own = isinstance(parts := config.get("parts"), Mapping) and "dataset" in parts
-    return {name: value for name, value in config.items() if not own or name != "dataset"}
+    found = dict(config)
+    parts = config.get("parts")
+    if isinstance(parts, Mapping) and "dataset" in parts:
+        found.pop("dataset", None)
+    return found
 
 
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,5 +147,5 @@ def text(value: object, name: str = "") -> str:
     if isinstance(value, list | tuple):
         return " + ".join(map(text, value)) or "none"
     if isinstance(value, Mapping):
-        return " + ".join(f"{name} {text(one)[:8]}" for name, one in value.items()) or "none"
+        return " + ".join(f"{key} {text(one)[:8]}" for key, one in value.items()) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

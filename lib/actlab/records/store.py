@@ -136,8 +136,10 @@ def _check_place(path: Path, record: Record) -> None:
     name = path.parent.name if kind == "replay" else path.stem
     if arm not in (None, name):
         raise DamagedRecord(path, f"it is the record of {brief(arm)}, not of {brief(name)}")
-    if isinstance(config, dict) and not name.endswith(own := f"-{digest(by_content(config))[:10]}"):
-        raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own[1:]}, the hash of its settings")
+    if isinstance(config, dict):
+        own = digest(by_content(config))[:10]
+        if not name.endswith(f"-{own}"):
+            raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own}, the hash of its settings")
     folder = path.parents[BELOW.get(str(kind), 0)]
     if folder.parent in (paths.results(), paths.recorded()) and folder.name != study:
         raise DamagedRecord(path, f"it is a record of the study {brief(study)}, not of {brief(folder.name)}")
@@ -151,8 +153,10 @@ def studies() -> list[str]:
 
 def folders() -> list[str]:
     """Every folder that may hold a study's records."""
-    places = (paths.results(), paths.recorded())
-    found = {folder.name for place in places if place for folder in place.glob("*") if folder.is_dir()}
+    found = set[str]()
+    for place in (paths.results(), paths.recorded()):
+        if place:
+            found |= {folder.name for folder in place.glob("*") if folder.is_dir()}
     return sorted(filter(is_name, found))
 
 
@@ -181,8 +185,10 @@ def load_texts(study: str) -> list[Record]:
 
 def _kept(study: str, files: str) -> list[Path]:
     """What is kept beside the records of a study, and in the project, where those are actlab's."""
-    places = {folder_of(study), paths.results() / study}
-    return sorted((path for place in places for path in place.glob(files)), key=lambda path: path.parts[-2:])
+    found: list[Path] = []
+    for place in {folder_of(study), paths.results() / study}:
+        found += place.glob(files)
+    return sorted(found, key=lambda path: path.parts[-2:])
 
 
 def load_study(study: str) -> list[Record]:
@@ -192,8 +198,11 @@ def load_study(study: str) -> list[Record]:
     out. An own activation that was changed and run again is two, each named by its version. A file is read again only
     where it has changed: do not change what is in a record.
     """
-    states = ((path, state_of(path)) for path in sorted(folder_of(study).glob("*.json")))
-    return _versions_named(current(_unchanged(path, state.st_mtime_ns, state.st_size) for path, state in states))
+    records = []
+    for path in sorted(folder_of(study).glob("*.json")):
+        state = state_of(path)
+        records.append(_unchanged(path, state.st_mtime_ns, state.st_size))
+    return _versions_named(current(records))
 
 
 @lru_cache(maxsize=512)
@@ -206,12 +215,17 @@ def current(records: Iterable[Record]) -> list[Record]:
     """The records without those that a larger one stands for: of the same settings, with the same trials and more, or
     with more that was measured of them."""
     every = list(records)
-    arms = grouped(
-        filter(kind_of, every),
-        lambda record: canonical([record["kind"], cell_of(record), without_trials(record["config"])]),
-    )
-    superseded = {id(small) for same in arms for small in same if any(_stands_for(large, small) for large in same)}
+    superseded = set[int]()
+    for same in grouped(filter(kind_of, every), _settings):
+        for small in same:
+            if any(_stands_for(large, small) for large in same):
+                superseded.add(id(small))
     return [record for record in every if id(record) not in superseded]
+
+
+def _settings(record: Record) -> str:
+    """Of one arm the same, however many trials it has."""
+    return canonical([record["kind"], cell_of(record), without_trials(record["config"])])
 
 
 def _stands_for(large: Record, small: Record) -> bool:
@@ -237,12 +251,13 @@ def _versions_named(records: list[Record]) -> list[Record]:
     """The records, where an own activation is recorded in several versions each with its hash behind its name."""
     versions = {(record["activation"], _version(record)) for record in records if kind_of(record)}
     count = Counter(name for name, _ in versions)
-    return [
-        {**record, "activation": f"{record['activation']} {version[:8]}"}
-        if (version := _version(record)) and count[record["activation"]] > 1
-        else record
-        for record in records
-    ]
+    named = []
+    for record in records:
+        version = _version(record)
+        if version and count[record["activation"]] > 1:
+            record = {**record, "activation": f"{record['activation']} {version[:8]}"}
+        named.append(record)
+    return named
 
 
 def _version(record: Record) -> str:

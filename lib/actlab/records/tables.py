@@ -104,7 +104,8 @@ def load_baselines(study: str) -> pd.DataFrame:
     ``val_accuracy`` (%) on the study's validation text; none where it was not measured, or the study has several
     texts."""
     found = [record for record in load_records(study) if record["kind"] == "baseline"]
-    scores = {name: found[0][name] for name in ("unigram", "bigram") if len(found) == 1}
+    names = ("unigram", "bigram") if len(found) == 1 else ()
+    scores = {name: found[0][name] for name in names}
     return pd.DataFrame.from_dict(scores, orient="index", columns=["val_loss", "val_accuracy"]).astype(float)
 
 
@@ -128,9 +129,10 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
     """A row a training run of some arms."""
-    kinds = sorted({record["kind"] for record, _ in arms} or {"trials"})
-    measured = [name for kind in kinds for name in KNOWN["measured"].get(kind, ["best_val_loss"])]
-    return _table(arms, blocks.trials, [*ALWAYS["trials"], *measured])
+    always = [*ALWAYS["trials"]]
+    for kind in sorted({record["kind"] for record, _ in arms} or {"trials"}):
+        always += KNOWN["measured"].get(kind, ["best_val_loss"])
+    return _table(arms, blocks.trials, always)
 
 
 def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
@@ -180,8 +182,11 @@ def _part(record: Record) -> str:
 def _table(arms: Sequence[Arm], rows_of: Callable[[Record], Iterable[Row]], always: Sequence[str]) -> pd.DataFrame:
     """The rows of some arms. Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for
     ``always``; numbers are numbers."""
-    rows = [arm | row for record, arm in arms for row in rows_of(record)]
-    always = always if rows else [*{*ALWAYS["empty"], *always}]
+    rows: list[Row] = []
+    for record, shared in arms:
+        rows += [shared | row for row in rows_of(record)]
+    if not rows:
+        always = [*{*ALWAYS["empty"], *always}]
     table = pd.DataFrame(rows, columns=None if rows else always)
     known = [name for name in COLUMNS if name in always or (name in table and table[name].notna().any())]
     table = table.reindex(columns=[*known, *(name for name in table if name not in COLUMNS)])

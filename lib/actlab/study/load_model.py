@@ -2,10 +2,12 @@
 study's folder `weights`, or trained again."""
 
 import logging
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
@@ -16,6 +18,7 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.plugins import find_part
 from actlab.records import store
 from actlab.records.find import find
+from actlab.records.settings import PROCESSOR
 from actlab.study import provenance
 from actlab.study.cache import place_of, run_task, tensors_of
 from actlab.study.kinds import check_trains, load
@@ -24,10 +27,6 @@ from actlab.study.trial import Report, Results, Task, Trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.setup import missing_device
-
-PROCESSOR = ("processor", "capability", "generation")
-"""What of a machine decides how sums are rounded."""
-
 
 HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")
 """What identifies the data of a record."""
@@ -104,11 +103,15 @@ class RecordedTrial:
         tell the generation of their processor)."""
         was, here = self.record["provenance"]["machine"], provenance.machine()
         if any(was.get(key) not in (None, here[key]) for key in PROCESSOR):
-            then, now = (" ".join(str(of[key]) for key in PROCESSOR if of.get(key)) for of in (was, here))
             raise RecordError(
-                f"{self.name} was trained on {then}; here is {now}, on which training gives other bits; it takes about "
-                f"{seconds_of(self.results):.0f} s to train again: {WAY_OUT}"
+                f"{self.name} was trained on {_processor(was)}; here is {_processor(here)}, on which training gives "
+                f"other bits; it takes about {seconds_of(self.results):.0f} s to train again: {WAY_OUT}"
             )
+
+
+def _processor(machine: Mapping[str, Any]) -> str:
+    """In a message."""
+    return " ".join(str(machine[key]) for key in PROCESSOR if machine.get(key))
 
 
 def told_of(watch: Watch, trial: RecordedTrial, iteration: int, loss: float) -> None:
