@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -59,16 +59,26 @@ def omissions(runs: Iterable[str]) -> list[Set[str]]:
     return [every, *(every - {run} for run in every)]
 
 
-def interval_of(arm: Arm, logarithmic: bool) -> tuple[float, float, float, int, bool]:
-    """(the mean, its limits, n, whether too few runs differ for any limits); those of what cannot be negative are
-    ``logarithmic``."""
-    n, value, low, high, *_ = summary(arm.without_one(arm.runs))
+class Interval(NamedTuple):
+    """A mean over ``n`` runs with its limits, NaN where too ``few`` of them differ for any."""
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+    few: bool
+
+
+def interval_of(arm: Arm, logarithmic: bool) -> Interval:
+    """Of an arm's mean; ``logarithmic``: of what cannot be negative."""
+    found = summary(arm.without_one(arm.runs))
+    low, high = found.low, found.high
     few = logarithmic and few_differ(arm.values)
     if few:
         low = high = math.nan
     elif logarithmic:
-        low, high = log_limits(value, low, high)
-    return value, low, high, n, few
+        low, high = log_limits(found.estimate, low, high)
+    return Interval(found.estimate, low, high, found.n, few)
 
 
 def arms_in(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
@@ -140,9 +150,9 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[
 def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
     """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
     if expected < len(rows):
-        measured = {c for c in rows if pd.api.types.is_float_dtype(rows[c])} - {"learning_rate", "rate_factor"}
-        settings = [c for c in rows if c not in (*NO_SETTING, *measured)]
-        several = [c for c in settings if rows[c].nunique() > 1]
+        measured = {name for name in rows if pd.api.types.is_float_dtype(rows[name])}
+        no_setting = {*NO_SETTING, *measured} - {"learning_rate", "rate_factor"}
+        several = [name for name in rows if name not in no_setting and rows[name].nunique() > 1]
         raise BadInput(
             f"expected one row a run or pair in each group, got several of {name_of(cell)}: add a column to by, or "
             f"choose rows; columns that differ: {', '.join(several) or 'none'}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from scipy import special, stats
 
 from actlab.errors import BadInput, brief, check_name, check_number
 from actlab.statistics.arms import Arm, arms_in
-from actlab.statistics.estimate import LEVEL, Array, summary, tail
+from actlab.statistics.estimate import LEVEL, Array, Summary, summary, tail
 from actlab.statistics.groups import (
     Cell,
     Columns,
@@ -33,7 +34,7 @@ from actlab.statistics.groups import (
 from actlab.statistics.significance import ALPHA, holm
 
 Planned = int | Sequence[Cell] | None
-SUMMARY = ["n", "estimate", "low", "high", "se", "df", "p"]
+SUMMARY = [*Summary._fields]
 DIFFERENCE = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p"]
 NOT_MADE = ("missing", "excluded")
 """Status of a comparison that is not in its family, unless it was planned."""
@@ -139,11 +140,10 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
         metric; NaN where nothing is left).
     """
     by = group_of(by)
-    rows = [
-        [*cell, str(left_out), value]
-        for cell, arm in arms_in(table, metric, by).items()
-        for left_out, value in zip(("", *arm.runs), arm.without_one(arm.runs), strict=True)
-    ]
+    rows = []
+    for cell, arm in arms_in(table, metric, by).items():
+        for left_out, value in zip(("", *arm.runs), arm.without_one(arm.runs), strict=True):
+            rows.append([*cell, str(left_out), value])
     return pd.DataFrame(rows, columns=[*by, "left_out", "value"]).astype({"value": float})
 
 
@@ -176,9 +176,11 @@ def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[
         return _welch(reference.values, arm.values)
     origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
     theirs, mine = reference.without_one(shared, origin), arm.without_one(shared, origin)
-    n, *rest = summary(mine - theirs)
-    short = "too few" if reference.complete and arm.complete else "diverged"
-    return [n, theirs[0] + origin, mine[0] + origin, *rest, short if math.isnan(rest[-1]) else "ok"]
+    found = summary(mine - theirs)
+    status = "ok"
+    if math.isnan(found.p):
+        status = "too few" if reference.complete and arm.complete else "diverged"
+    return [found.n, theirs[0] + origin, mine[0] + origin, *found[1:], status]
 
 
 def _welch(theirs: Array, mine: Array) -> list[Any]:
@@ -197,8 +199,10 @@ def cells_of(every: Iterable[Cell], wide: int, reference: Hashable, planned: Pla
     if planned is None or isinstance(planned, int):
         check_number("the number of comparisons that are planned", planned or 0)
         cells = list(every)
-        groups, levels = dict.fromkeys(cell[:-1] for cell in cells), dict.fromkeys(cell[-1] for cell in cells)
-        return [(*group, level) for group in groups for level in levels if (level,) != (reference,)]
+        groups = dict.fromkeys(cell[:-1] for cell in cells)
+        levels = dict.fromkeys(cell[-1] for cell in cells)
+        others = [level for level in levels if (level,) != (reference,)]  # in a tuple one NaN equals itself
+        return [(*group, level) for group, level in product(groups, others)]
     cells = [*planned] if isinstance(planned, Iterable) else [planned]
     for cell in cells:
         if not isinstance(cell, tuple | list) or len(cell) != wide or not all(map(pd.api.types.is_scalar, cell)):
@@ -213,7 +217,7 @@ def decided(
 ) -> pd.DataFrame:
     """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
     margin (``contrasts``)."""
-    if not (correction is None or (isinstance(correction, str) and correction == "holm")):
+    if correction is not None and not (isinstance(correction, str) and correction == "holm"):
         raise BadInput(f"expected 'holm' or None as the correction, got {brief(correction)}")
     for name in family:
         check_name("column of the family", name, table.columns)
@@ -222,19 +226,24 @@ def decided(
         distance = margin - table["difference"].abs()
         tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
         table = table.assign(p_equivalent=tails)
-    for name in [name for name in ("p", "p_equivalent") if name in table and correction]:
-        adjusted = pd.Series(math.nan, table.index)
-        for part in grouped(table, family).values() if family else [table]:
-            adjusted[part.index] = holm(part[name], _size(part, planned))
-        table.insert(table.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
+    families = [*grouped(table, family).values()] if family else [table]
+    for name in ("p", "p_equivalent") if correction else ():
+        if name in table:
+            adjusted = pd.Series(math.nan, table.index)
+            for part in families:
+                adjusted[part.index] = holm(part[name], _size(part, planned))
+            table.insert(table.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
     if margin is not None:
-        different, same = (table[f"{name}{'_holm' * bool(correction)}"] < ALPHA for name in ("p", "p_equivalent"))
+        ending = "_holm" if correction else ""
+        different, equivalent = (table[name + ending] < ALPHA for name in ("p", "p_equivalent"))
         side = np.where(table["difference"] < 0, "lower", "higher")
-        table["outcome"] = np.select([different, same], [side, "equivalent"], "undecided")
+        table["outcome"] = np.select([different, equivalent], [side, "equivalent"], "undecided")
     return table[[*(name for name in table if name != "status"), "status"]]
 
 
 def _size(family: pd.DataFrame, planned: Planned) -> int:
     """How many comparisons a family counts."""
+    if planned is not None and not isinstance(planned, int):
+        return len(family)
     made = (~family["status"].isin(NOT_MADE)).sum()
-    return max(planned or 0, made) if planned is None or isinstance(planned, int) else len(family)
+    return max(planned or 0, made)

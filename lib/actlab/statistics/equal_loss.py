@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -83,10 +83,15 @@ def equal_loss(
         if absent := {mine, theirs} - {*read}:
             why = "excluded" if all(status.get(cell) == "excluded" for cell in absent) else "missing"
             return [0, *[math.nan] * len(DIFFERENCE), why]
-        (_, estimate, losses), (_, baseline, _) = read[mine], read[theirs]
-        n, *rest = summary(estimate - baseline)
-        short = "not read" if n > 2 else "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
-        return [n, baseline[0], estimate[0], *rest, losses[0], short if math.isnan(rest[-1]) else "ok"]
+        values, baseline = read[mine].values, read[theirs].values
+        found = summary(values - baseline)
+        if not math.isnan(found.p):
+            told = "ok"
+        elif found.n > 2:
+            told = "not read"
+        else:
+            told = "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
+        return [found.n, baseline[0], values[0], *found[1:], read[mine].losses[0], told]
 
     cells = cells_of(status, len(columns), reference, planned)
     rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
@@ -134,14 +139,25 @@ def at_equal_loss(
         check_name("choice of across and equal_seeds", choice, (True, False))
     arms, _ = arms_of(curves, pairs, metric, columns, exclude_above)
     read = _read(arms, share, across, equal_seeds)
-    rows = [[*cell, *row] for cell, found in read.items() for row in zip(*found, strict=True)]
+    rows = []
+    for cell, found in read.items():
+        for left_out, value, loss in zip(found.left_out, found.values, found.losses, strict=True):
+            rows.append([*cell, left_out, value, loss])
     return pd.DataFrame(rows, columns=[*columns, "left_out", "value", "loss"])
+
+
+class Read(NamedTuple):
+    """An arm at the loss of its group, with all runs and then without each of them."""
+
+    left_out: list[str]
+    values: Array
+    losses: Array
 
 
 def _read(
     arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
-) -> dict[Cell, tuple[list[str], Array, Array]]:
-    """(*group, level) -> its ``left_out``, ``value`` and ``loss`` (``at_equal_loss``)."""
+) -> dict[Cell, Read]:
+    """(*group, level) -> what ``at_equal_loss`` tells of it."""
     check_number("a share of the way up to the first loss", share)
     read = {}
     for group in dict.fromkeys(cell[:-1] for cell in arms):
@@ -149,7 +165,7 @@ def _read(
         runs = shared_runs((arms if across else curves).values())
         values, losses = at_level([*curves.values()], runs, share, equal_seeds)
         for cell, own in zip(curves, values.T, strict=True):
-            read[cell] = ["", *runs], own, losses
+            read[cell] = Read(["", *runs], own, losses)
     return read
 
 
@@ -216,8 +232,10 @@ class Curves:
         pairs = self.pairs.among(runs)
         two = [self.losses.among(members).values for members in pairs.members]
         distances = np.array([np.abs(first - second) for first, second in two])
-        x, y = (interpolated(self.losses.over(runs), values.T, level) for values in (distances, pairs.values))
-        return float(y.mean() - np.cov(x, y)[0, 1] / x.var(ddof=1) * x.mean())
+        losses = self.losses.over(runs)
+        x, y = interpolated(losses, distances.T, level), interpolated(losses, pairs.values.T, level)
+        slope = np.cov(x, y)[0, 1] / x.var(ddof=1)
+        return float(y.mean() - slope * x.mean())
 
 
 def shared_runs(arms: Iterable[Curves]) -> list[str]:
@@ -231,12 +249,14 @@ def at_level(
     """((1 + M, A) metric of each arm at the level, of these M runs and then without each of them; (1 + M,) the level);
     NaN for an arm that begins below it, or fewer than two runs. ``share``, ``equal_seeds``: as of
     ``at_equal_loss``."""
-    values, levels = np.full((1 + len(runs), len(arms)), math.nan), np.full(1 + len(runs), math.nan)
+    values = np.full((1 + len(runs), len(arms)), math.nan)
+    levels = np.full(1 + len(runs), math.nan)
     for row, kept in enumerate(omissions(runs)):
         if len(kept) > 1:
             losses = [arm.losses.over(kept) for arm in arms]
-            last = max(own[-1] for own in losses)
-            levels[row] = level = last + share * (min(own[0] for own in losses) - last)
+            first, last = min(own[0] for own in losses), max(own[-1] for own in losses)
+            level = last + share * (first - last)
+            levels[row] = level
             values[row] = [
                 arm.between_equals(kept, level) if equal_seeds else interpolated(own, arm.pairs.over(kept), level)
                 for arm, own in zip(arms, losses, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,9 +34,20 @@ def tail(distance: float, error: float, df: float) -> float:
     return float(special.stdtr(df, -distance / error)) if error else float(distance <= 0)
 
 
-def summary(values: ArrayLike) -> tuple[int, float, float, float, float, float, float]:
-    """(n, estimate, low, high, se, df, p) of any statistic of n runs, from its (1 + n,) values of all of them and then
-    without one each (``contrasts.jackknife``)."""
+class Summary(NamedTuple):
+    """Of a statistic of ``n`` runs (``contrasts.jackknife`` says of each what it is)."""
+
+    n: int
+    estimate: float
+    low: float
+    high: float
+    se: float
+    df: float
+    p: float
+
+
+def summary(values: ArrayLike) -> Summary:
+    """Of any statistic of n runs, from its (1 + n,) values of all of them and then without one each."""
     every = column(values, "values of all runs and then without each")
     if np.isinf(every).any():
         raise BadInput(f"expected finite numbers, or NaN where there is none, got {brief(values)}")
@@ -44,7 +55,8 @@ def summary(values: ArrayLike) -> tuple[int, float, float, float, float, float, 
     left_out, n = np.array(rest), len(rest)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
     reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    return n, value, value - reach, value + reach, error, float(n - 1), min(2 * tail(abs(value), error, n - 1), 1.0)
+    p = min(2 * tail(abs(value), error, n - 1), 1.0)
+    return Summary(n, value, value - reach, value + reach, error, float(n - 1), p)
 
 
 def log_limits(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Any, Any]:
@@ -74,4 +86,5 @@ def few_differ(pairs: ArrayLike) -> bool:
     if trials < 3:
         return False
     different = 1 + np.count_nonzero(np.diff(values) > 1e-9 * values[-1])
-    return bool(different < trials or np.mean(values == 0) >= 0.5) and bool(values[-1] > 0)
+    alike = different < trials or np.mean(values == 0) >= 0.5
+    return bool(alike and values[-1] > 0)

@@ -65,7 +65,8 @@ def _doubles(column: pd.Series) -> Any:
 
 def names_of(columns: Columns) -> list[str]:
     """One or several, each once."""
-    names = [columns] if isinstance(columns, str) else [*columns] if isinstance(columns, Iterable) else [columns]
+    several = isinstance(columns, Iterable) and not isinstance(columns, str)
+    names: list[Any] = [*columns] if several else [columns]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise BadInput(f"expected names of columns, each once, got {brief(columns)}")
     return names

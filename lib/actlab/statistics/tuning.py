@@ -57,20 +57,26 @@ def step(losses: Losses, rule: Rule) -> tuple[list[tuple[float, int]], float | N
 
     def beyond(rate: float) -> list[tuple[float, int]]:
         """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
-        further = rate * rule.factor if rate == rates[-1] else rate / rule.factor if rate == rates[0] else math.nan
+        further = math.nan
+        if rate == rates[-1]:
+            further = rate * rule.factor
+        elif rate == rates[0]:
+            further = rate / rule.factor
         return [(further, first)] if rule.least <= further <= rule.most else []
 
     if wanted := untried(rates, [first]):
         return wanted, None
-    ranked = sorted((r for r in rates if math.isfinite(losses[r, first])), key=lambda rate: losses[rate, first])
+    finite = [rate for rate in rates if math.isfinite(losses[rate, first])]
+    ranked = sorted(finite, key=lambda rate: losses[rate, first])
     if not ranked:
         return [], None
     if wanted := beyond(ranked[0]) or untried(ranked[: rule.keep], others):
         return wanted, None
     tried = [rate for rate in ranked if not untried([rate], others)]
     best = min(tried, key=lambda rate: mean_loss(losses, rate, rule))
-    wanted = beyond(best)
-    return wanted, None if wanted else best
+    if wanted := beyond(best):
+        return wanted, None
+    return [], best
 
 
 def mean_loss(losses: Losses, rate: float, rule: Rule) -> float:
