@@ -11,6 +11,7 @@ from actlab import paths, report
 from actlab.errors import BadInput, UnknownName
 from actlab.records.tables import load
 from actlab.report import drawings, summary
+from actlab.statistics.share import share
 
 
 @pytest.fixture
@@ -214,6 +215,28 @@ def test_changed_runs_stand_beside_what_another_seed_does(committed):
     assert bit["n"] == 5
     assert "two threads instead of one" in summary.text(report.load("recipe"))
     assert summary.text(report.load("mnist")).count("itself changed") == 0
+
+
+def test_a_share_of_another_seed_has_its_interval(committed):
+    """As ``actlab.share`` has it, in percent."""
+    _, changed = load("recipe", "perturbed")
+    _, seeds = load("recipe")
+    shares = share(changed[changed["variant"] == "nudge"], seeds, "total_variation").set_index("activation")
+    found = summary.changes(report.load("recipe"))
+    bits = found[found["change"] == "one bit of one weight changed"]
+    for arm, row in bits.droplevel("group").iterrows():
+        low, high = 100 * shares.loc[arm, ["low", "high"]]
+        assert row["its 95% interval"] == f"[{low:.3g}%, {high:.3g}%]"
+
+
+def test_with_one_seed_a_change_has_a_mean_and_no_share():
+    """There is no other seed to compare with, and no interval of one value."""
+    changed = grids.floor(nudge=0.02) | {"kind": "perturbed"}
+    changed["config"]["kind"] = "perturbed"
+    grids.save(grids.record(losses=(2.0,)), changed)
+    found = summary.changes(report.load("made-up")).set_index("change")
+    assert found["total variation"].tolist() == ["0", "0.020"]
+    assert found[["95% interval", "share", "its 95% interval"]].eq("").all(axis=None)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@ study minus another. Trains nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -43,7 +43,9 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
         if len(table):
             rows = table.drop(columns=[*ARM, "level"]) if "level" in table else table
             yield f"{name}.csv", files.in_csv(rows, index=False).encode()
-    for name, figure in drawings.of(report) if formats else ():
+    if not formats:
+        return
+    for name, figure in drawings.of(report):
         for ending in formats:
             yield f"{name}.{ending}", image(figure, ending)
 
@@ -58,14 +60,10 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     if first == second:
         raise BadInput(f"{first} minus itself is nothing: name two studies")
     one, two = (load(study, ends_alone=True) for study in (first, second))
-    names = list(summary.values(one.records) | summary.values(two.records))
-    before, after = (summary.values(study.records, names) for study in (one, two))
-    differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]
     arm = ["group", "level"]
-    there, here = ({*study.runs[arm].itertuples(index=False, name=None)} for study in (one, two))
-    if not there & here:
-        had, has = (", ".join(sorted(map(" ".join, arms))) for arms in (there, here))
-        raise BadInput(f"the studies share no arm: one has {had}; the other {has}")
+    arms, others = ({*study.runs[arm].itertuples(index=False, name=None)} for study in (one, two))
+    if not arms & others:
+        raise BadInput(f"the studies share no arm: one has {_named(arms)}; the other {_named(others)}")
     differences = {}
     for name in one.metrics:
         if name in two.metrics:
@@ -73,7 +71,21 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
             differences[name] = minus(both, name, arm, "study", first).assign(metric=name)
     if not differences:
         raise BadInput(f"nothing has a value in both {first} and {second}: in one of them no trial has ended well")
-    return differ + _too_few(one, two), pd.concat(differences, ignore_index=True).drop(columns="study")
+    told = [*_settings(one, two), *_too_few(one, two)]
+    return told, pd.concat(differences, ignore_index=True).drop(columns="study")
+
+
+def _named(arms: Iterable[tuple[str, ...]]) -> str:
+    return ", ".join(sorted(map(" ".join, arms)))
+
+
+def _settings(one: Report, two: Report) -> Iterator[str]:
+    """Those in which two studies differ, a line each."""
+    names = list(summary.values(one.records) | summary.values(two.records))
+    before, after = (summary.values(study.records, names) for study in (one, two))
+    for name in names:
+        if before[name] != after[name]:
+            yield f"{name}: {' | '.join(before[name])} -> {' | '.join(after[name])}"
 
 
 def _too_few(one: Report, two: Report) -> list[str]:
@@ -82,9 +94,9 @@ def _too_few(one: Report, two: Report) -> list[str]:
     shared = set(seeds[0]) & set(seeds[1])
     if len(shared) >= FEWEST or one.pairs.empty or two.pairs.empty:
         return []
-    has, had = (", ".join(map(str, every)) for every in seeds)
+    its, others = (", ".join(map(str, every)) for every in seeds)
     losses = "losses over all (unpaired)" if len(shared) < 2 else "losses over those in common"
     return [
-        f"too few: {one.study} has the seeds {has}, {two.study} {had}, and {len(shared)} of them in common: the "
+        f"too few: {one.study} has the seeds {its}, {two.study} {others}, and {len(shared)} of them in common: the "
         f"disagreement between seeds is compared over {FEWEST} or more that both have, {losses}"
     ]

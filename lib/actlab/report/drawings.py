@@ -65,8 +65,9 @@ def against(report: Report, x: str, y: str) -> Figure:
     """A metric against another, a mark an arm, each with its interval."""
     of_x, of_y = (report.of(name, report.estimates)[["estimate", "low", "high"]] for name in (x, y))
     both = of_y.add_suffix("_y").join(of_x, how="inner")
-    sides = both[["estimate", "estimate_y", "low_y", "high_y", "low", "high"]].itertuples(index=False)
-    marks = {cell: Line(*([value] for value in row)) for cell, row in zip(both.index, sides, strict=True)}
+    marks = {}
+    for cell, row in zip(both.index, both.itertuples(index=False), strict=True):
+        marks[cell] = Line([row.estimate], [row.estimate_y], [row.low_y], [row.high_y], [row.low], [row.high])
     return lines(marks, report.metrics[x].label, report.metrics[y].label, kind="alone", share=False)
 
 

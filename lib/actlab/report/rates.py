@@ -35,7 +35,7 @@ def rates_of(study: str, records: list[Record]) -> Rates:
     for choice in found:
         setting = ", ".join(f"{name}={text(choice.settings[name])}" for name in differ)
         cell = choice.cell | ({"setting": setting} if differ else {})
-        losses = sorted(choice.losses.items())
+        losses = sorted(choice.losses.items())  # the lowest rate first
         for (rate, seed), loss in losses:
             tried.append({**cell, choice.field: rate, "seed": seed, "val_loss": loss, "chosen": rate == choice.rate})
         rates = [rate for (rate, _), _ in losses]
@@ -44,7 +44,8 @@ def rates_of(study: str, records: list[Record]) -> Rates:
         words = choice.field.replace("_", " ")
         what = f"no {words} chosen yet" if choice.rate is None else f"{words} {choice.rate:g}, loss {choice.loss:.4f}"
         rest = "{rates} tried from {lowest:g} to {highest:g}, {trials} trials".format(**told)
-        lines.append(f"{' '.join(filter(None, map(str, cell.values())))}: {what} ({rest})")
+        name = " ".join(filter(None, map(str, cell.values())))
+        lines.append(f"{name}: {what} ({rest})")
     return Rates(pd.DataFrame(chosen), pd.DataFrame(tried), lines)
 
 

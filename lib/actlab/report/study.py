@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from actlab.records import settings, tables
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
 from actlab.report.rates import Rates, rates_of
-from actlab.statistics.arms import arms_in, interval_of
+from actlab.statistics.arms import Interval, arms_in, interval_of
 from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.equal_loss import equal_loss
 
@@ -106,7 +106,7 @@ class Report:
         pairs = self.pairs[self.pairs["kind"] == "perturbed"]
         cells = arms_in(pairs, METRIC, by).items() if len(pairs) else ()
         rows = [[*cell, *interval_of(arm, logarithmic=True)] for cell, arm in cells]
-        return pd.DataFrame(rows, columns=[*by, "estimate", "low", "high", "n", "few"])
+        return pd.DataFrame(rows, columns=[*by, *Interval._fields])
 
     def of(self, metric: str, table: pd.DataFrame) -> pd.DataFrame:
         """A metric's rows of ``estimates`` or ``differences``, by arm."""
@@ -147,13 +147,7 @@ def load(
     trials, pairs = tables.load(study, "all")
     names = named(trials)
     trials, pairs = trials.merge(names), pairs.merge(names)
-    chosen = trials
-    for column, wanted in (("model", models), ("activation", activations)):
-        for name in wanted:
-            check_name(column, name, chosen[column].unique(), f"results/{study}")
-        chosen = chosen[chosen[column].isin(wanted or chosen[column])]
-    if main(chosen).empty:
-        raise BadInput(f"results/{study} has perturbed trials alone")
+    chosen = _chosen(trials, {"model": models, "activation": activations}, f"results/{study}")
     levels = settings.in_order(main(trials)["arm"])
     if reference:
         check_name("reference", reference, levels, f"results/{study}")
@@ -165,9 +159,21 @@ def load(
             estimates[name] = estimated(table, name)
             differences[name] = minus(table, name, ["group"], "arm", reference)
     ends = joined(estimates), joined(differences)
-    others = beside(study, trials[:0] if ends_alone else main(trials), reference)
-    whole = Report(study, reference, records, trials, pairs, *ends, *others)
+    runs = trials[:0] if ends_alone else main(trials)
+    whole = Report(study, reference, records, trials, pairs, *ends, *beside(study, runs, reference))
     return whole.part(list(chosen[ARM].itertuples(index=False, name=None)))
+
+
+def _chosen(trials: pd.DataFrame, wanted: Mapping[str, Sequence[str]], where: str) -> pd.DataFrame:
+    """The trials of the levels that are wanted of each column, of all where none is named."""
+    for column, names in wanted.items():
+        for name in names:
+            check_name(column, name, trials[column].unique(), where)
+        if names:
+            trials = trials[trials[column].isin(names)]
+    if main(trials).empty:
+        raise BadInput(f"{where} has perturbed trials alone")
+    return trials
 
 
 def joined(of_metrics: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -186,7 +192,8 @@ def beside(study: str, runs: pd.DataFrame, reference: str) -> tuple[pd.DataFrame
         return averaged, at_equal_loss
     names = runs[["record", *ARM]].drop_duplicates()
     single = tables.load_pairs(study).merge(names)
-    pairs, losses = (load(study, "average").merge(names) for load in (tables.load_pairs, tables.load_losses))
+    pairs = tables.load_pairs(study, "average").merge(names)
+    losses = tables.load_losses(study, "average").merge(names)
     if len(pairs) and len(losses):
         averaged = of_averages(single, pairs, losses)
     along, curves = tables.load_pairs(study, "along").merge(names), tables.load_curves(study).merge(names)
@@ -216,8 +223,10 @@ def bigram_loss(study: str) -> float | None:
 
 def metrics_of(records: Sequence[Record]) -> dict[str, Metric]:
     """Those that a study can have: of pairs, a user's own ones after the built-in, then of trials."""
-    every = (item for record in records for item in record.get("metrics", {}).items())
-    own = {name: Metric(name, about["label"], about["note"]) for name, about in every}
+    own: dict[str, Metric] = {}
+    for record in records:
+        for name, about in record.get("metrics", {}).items():
+            own[name] = Metric(name, about["label"], about["note"])
     return PAIR_METRICS | own | TRIAL_METRICS | IMAGE_METRICS
 
 
@@ -226,7 +235,8 @@ def named(trials: pd.DataFrame) -> pd.DataFrame:
     with the one that the network had."""
     others, series = settings.factors(trials["kind"].iloc[0])
     table = trials.drop_duplicates("record")
-    parts = [table[name].map((SHORT[name] + "{:g}" if name in SHORT else "{}").format) for name in others]
+    forms = {name: SHORT[name] + "{:g}" if name in SHORT else "{}" for name in others}
+    parts = [table[name].map(form.format) for name, form in forms.items()]
     groups = [", ".join(filter(None, levels)) for levels in zip(*parts, table["setting"], strict=True)]
     level = table[series].astype(str)
     used = level + " (ignored: " + table["activation_used"].astype(str) + ")"
@@ -247,7 +257,7 @@ def rows_of(metric: str, trials: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFr
 def estimated(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """The mean of each arm, as ``Report.estimates`` has it."""
     rows = [[*cell, *interval_of(arm, not of_trials(metric))] for cell, arm in arms_in(table, metric, ARM).items()]
-    found = pd.DataFrame(rows, columns=[*ARM, "estimate", "low", "high", "n", "few"])
+    found = pd.DataFrame(rows, columns=[*ARM, *Interval._fields])
     if metric.endswith("_accuracy"):  # a share of places or images, in %
         found[["low", "high"]] = found[["low", "high"]].clip(0, 100)
     return found[[*ARM, "n", "estimate", "low", "high", "few"]]

@@ -3,7 +3,7 @@ and a table of every trial."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from actlab.report import verdict
 from actlab.report.study import ARM, METRIC, Report, main
 from actlab.statistics.contrasts import jackknife, without_each
 from actlab.statistics.estimate import log_limits
+from actlab.statistics.share import share
 from actlab.statistics.significance import ALPHA
 
 MISSING = "not run"
@@ -44,12 +45,14 @@ def text(report: Report) -> str:
     ]
     for name, metric in report.metrics.items():
         lines += ["", metric.label, table(report, metric).to_string()]
-        lines += [] if of_trials(name) else _spreads(report, name)
+        if not of_trials(name):
+            lines += _spreads(report, name)
     for title, found in (
         ("averaged weights: total variation of single networks and of averaged ones", report.averaged),
         (f"at equal validation loss: total variation minus {report.reference}'s", report.equal_loss),
     ):
-        lines += ["", title, found.set_index(ARM).round(4).to_string()] if len(found) else []
+        if len(found):
+            lines += ["", title, found.set_index(ARM).round(4).to_string()]
     if len(report.changed):
         title = "mean total variation between a trial and itself changed, and its share of another seed's"
         lines += ["", title, changes(report).to_string()]
@@ -75,14 +78,27 @@ def table(report: Report, metric: Metric) -> pd.DataFrame:
 
 
 def changes(report: Report) -> pd.DataFrame:
-    """A row an arm and change: what it changes, over n seeds, beside what another seed does."""
-    found = report.changed.set_index(ARM)
-    seeds = report.of(METRIC, report.estimates)["estimate"]
-    shares = 100 * found["estimate"] / seeds.where(seeds > 0).reindex(found.index).to_numpy()
+    """A row an arm and change: what it changes, over n seeds, beside what another seed does (``statistics.share``);
+    with one seed there is no other."""
+    by = [*ARM, "variant"]
+    found = report.changed
+    changed = report.pairs[report.pairs["kind"] == "perturbed"]
+    seeds = main(report.pairs).drop(columns="variant").merge(found[by])  # each pair beside every change of its arm
+    shares = share(changed, seeds, METRIC, by).set_index(by).reindex(pd.MultiIndex.from_frame(found[by]))
+    percent = 100 * shares[["estimate", "low", "high"]]
+    percent.loc[found["few"].to_numpy(), ["low", "high"]] = np.nan  # a share is no surer than what it is of
     shown = pd.DataFrame({"change": found["variant"].map(words), "total variation": found["estimate"].map(small)})
-    low, high = (found[name].map(small) for name in ("low", "high"))
-    shown["95% interval"] = ("[" + low + ", " + high + "]").where(found["low"].notna(), "")
-    return shown.assign(n=found["n"], share=shares.map("{:.2g}%".format).replace("nan%", ""))
+    shown["95% interval"] = _limits(found, small)
+    shown["n"] = found["n"]
+    shown["share"] = ["" if np.isnan(value) else f"{value:.2g}%" for value in percent["estimate"]]
+    shown["its 95% interval"] = _limits(percent, "{:.3g}%".format)
+    return shown.set_index(pd.MultiIndex.from_frame(found[ARM]))
+
+
+def _limits(table: pd.DataFrame, form: Callable[[float], str]) -> list[str]:
+    """``[low, high]`` of each row; empty where there is no interval."""
+    limits = zip(table["low"], table["high"], strict=True)
+    return ["" if np.isnan(low) else f"[{form(low)}, {form(high)}]" for low, high in limits]
 
 
 def _arms(report: Report) -> pd.DataFrame:
@@ -111,7 +127,7 @@ def interval(numbers: Iterable[float], form: str) -> str:
     value, low, high = numbers
     if np.isnan(value):
         return "no value"
-    return f"{value:{form}}" + (f" [{low:{form}}, {high:{form}}]" if not np.isnan(low) else "")
+    return f"{value:{form}}" if np.isnan(low) else f"{value:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def values(records: Sequence[Record], names: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -141,15 +157,20 @@ def _spreads(report: Report, metric: str) -> Iterator[str]:
 
 def _settings(report: Report) -> Iterator[str]:
     """What all arms share, what differs, and what the training took."""
-    every = values(report.records).items()
-    yield f"settings of every arm: {', '.join(f'{name} {own[0]}' for name, own in every if len(own) == 1)}"
-    differ = [f"{name} {' | '.join(sorted(own, key=settings.natural))}" for name, own in every if len(own) > 1]
+    shared, differ = [], []
+    for name, own in values(report.records).items():
+        if len(own) == 1:
+            shared.append(f"{name} {own[0]}")
+        elif own:
+            differ.append(f"{name} {' | '.join(sorted(own, key=settings.natural))}")
+    yield f"settings of every arm: {', '.join(shared)}"
     if differ:
         yield f"settings that differ between arms: {'; '.join(differ)}"
     once = report.trials.drop_duplicates([*ARM, "trial"])  # a changed repetition has the plain trial of its arm
-    ended, spent = once["status"].value_counts(), once.get("seconds", pd.Series(dtype=float)).dropna()
-    yield f"trials: {', '.join(f'{count} {status}' for status, count in ended.items())}"
+    ended = [f"{count} {status}" for status, count in once["status"].value_counts().items()]
+    yield f"trials: {', '.join(ended)}"
     if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):
         yield f"failed, not reported (tracebacks in {failed[0].parent}): {', '.join(path.stem for path in failed)}"
+    spent = once.get("seconds", pd.Series(dtype=float)).dropna()
     if len(spent):
         yield f"training and evaluation: {spent.sum():,.0f} s, {spent.mean():.3g} s a trial"
