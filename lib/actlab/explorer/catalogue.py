@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from actlab.explorer.numbers import LEVELS, THROUGH, Pair, numbers_of
-from actlab.figures.style import looks
+from actlab.figures.style import Look, looks
 from actlab.files import escaped, read_yaml
 from actlab.records import find, store, tables
 from actlab.records import settings as recorded
@@ -43,7 +43,8 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     found = of_records({name: tables.load_records(name) for name in names} if names else find.every())
     for name, study in found["studies"].items():
         if texts := store.load_texts(name):
-            study |= {"texts": texts_of(texts), "views": study["views"] | {"texts": [*study["metrics"]]}}
+            study["texts"] = texts_of(texts)
+            study["views"]["texts"] = [*study["metrics"]]
     return found
 
 
@@ -67,34 +68,35 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     main.sort(key=lambda one: [levels[factor].index(level) for factor, level in one[0].items()])
     places = [at for at, _ in main]
     pairs = _pairs(places, series)
-    again = [
-        (record, {"record": places.index(at)})
-        for record in records
-        if record["kind"] in ("floor", "perturbed") and (at := _at(record, apart)) in places
-    ]
-    named = [
-        (record, {"record": i, "setting": f"{at | {series: ''}} {recorded.labels_of(record)}"})
-        for i, (at, record) in enumerate(main)
-    ]
+    again: list[tables.Arm] = []
+    for record in records:
+        if record["kind"] in ("floor", "perturbed"):
+            at = _at(record, apart)
+            if at in places:
+                again.append((record, {"record": places.index(at)}))
+    named: list[tables.Arm] = []
+    for place, (at, record) in enumerate(main):
+        setting = f"{at | {series: ''}} {recorded.labels_of(record)}"
+        named.append((record, {"record": place, "setting": setting}))
     bigram = next((record["bigram"]["val_loss"] for record in records if "bigram" in record), math.inf)
     numbers = numbers_of(named, again, metrics, pairs, bigram)
     moved = numbers["found"]["one bit"]
-    keys = ["/".join(at.values()) for at in places]
-    tried = [any(every[i] for every in moved.values()) for i in range(len(main))]
-    halves = [corner(str(record["activation"])) if one else None for one, (_, record) in zip(tried, main, strict=True)]
-    bends = sorted({half for half in halves if half}, key=float)
-    arms = {
-        keys[i]: {
-            "place": i,
-            "key": keys[i],
+    arms: dict[str, dict[str, Any]] = {}
+    for place, (at, record) in enumerate(main):
+        tried = any(every[place] for every in moved.values())
+        arms[_key(at)] = {
+            "place": place,
+            "key": _key(at),
             "at": at,
             "setting": recorded.named(record, apart),
             "labels": recorded.labels_of(record),
             "ended": _ended(record),
-            "bend": halves[i],
+            "bend": corner(str(record["activation"])) if tried else None,
         }
-        for i, (at, record) in enumerate(main)
-    }
+    bends = sorted({arm["bend"] for arm in arms.values() if arm["bend"]}, key=float)
+    numbered: dict[str, dict[str, int]] = {key: {} for key in arms}  # key -> other's key -> which of the differences
+    for number, pair in enumerate(pairs):
+        numbered[_key(places[pair.first])][_key(places[pair.second])] = number
     steps = sorted({int(step) for course in numbers["drift"] for step in course["iteration"]})
     reference = "relu" if "relu" in levels[series] else levels[series][0]
     views = {
@@ -120,21 +122,14 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
             metric: {"note": one.note, "table": "trials" if of_trials(metric) else "pairs"}
             for metric, one in about.items()
         },
-        "styles": {
-            level: {
-                "colour": colour,
-                "shape": _FILE["shapes"][marker],
-                "dashes": [2 * n for n in dashes],
-            }
-            for level, (colour, marker, dashes) in looks(levels[series]).items()
-        },
+        "styles": {level: _style(look) for level, look in looks(levels[series]).items()},
         "views": {view: shown for view, shown in views.items() if shown},
         "options": levels
         | {"minus": ["none", *levels[series]], "x": ["iteration", *metrics], "level": [*map(str, LEVELS)]}
         | {"step": [*map(str, steps)], "bend": bends},
         "usual": {"minus": reference, "x": "val_loss", "step": str(max(steps, default="")), "bend": "0.3"},
         "arms": arms,
-        "pairs": {key: {keys[j]: n for n, (i, j, _) in enumerate(pairs) if keys[i] == key} for key in keys},
+        "pairs": numbered,
         **numbers,
     }
 
@@ -143,6 +138,10 @@ def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
     """Factor -> the record's level, as text."""
     levels = recorded.cell_of(record) | recorded.values_of(record, apart)
     return {name: recorded.text(level) for name, level in levels.items()}
+
+
+def _key(at: Mapping[str, str]) -> str:
+    return "/".join(at.values())
 
 
 def _ended(record: Record) -> str:
@@ -167,10 +166,16 @@ def _pairs(places: Sequence[Mapping[str, str]], series: str) -> list[Pair]:
             groups.setdefault(repr({**at, factor: ""}), []).append(i)
         every = factor == series or max(map(len, groups.values())) <= NEAR + 1
         for group in groups.values():
-            for (m, i), (n, j) in permutations(enumerate(group), 2):
+            for (m, first), (n, second) in permutations(enumerate(group), 2):
                 if every or 0 in (m, n) or abs(n - m) <= NEAR:
-                    found.append((i, j, f"{factor} {places[j][factor]}" if every else None))
+                    family = f"{factor} {places[second][factor]}" if every else None
+                    found.append(Pair(first, second, family))
     return found
+
+
+def _style(look: Look) -> dict[str, Any]:
+    colour, marker, dashes = look
+    return {"colour": colour, "shape": _FILE["shapes"][marker], "dashes": [2 * length for length in dashes]}
 
 
 def texts_of(records: Sequence[Record]) -> dict[str, str]:
@@ -179,10 +184,11 @@ def texts_of(records: Sequence[Record]) -> dict[str, str]:
     boxes = ""
     for record in records:
         words = {name: split(r"(\s+)", text) for name, text in record["texts"].items()}
-        first, second = [*words.values(), *words.values()][:2]
+        first, second = [*words.values(), *words.values()][:2]  # the first twice where it is alone
         for name, own in words.items():
-            same = SequenceMatcher(None, own, second if own is first else first, autojunk=False).get_opcodes()
-            parts = [("".join(own[a:b]), word == "equal") for word, a, b, _, _ in same if a < b]
+            other = second if own is first else first
+            steps = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
+            parts = [("".join(own[a:b]), word == "equal") for word, a, b, _, _ in steps if a < b]
             boxes += boxed(f"{record['model_name']}, {record['activation']}, seed {name}", parts)
     return {"prompt": records[0]["prompt"], "html": boxes}
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,16 @@ THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
 LEVELS = tuple(range(0, 100, 10))
 """Percent of the way from the lowest loss that all arms reach to the first, at which they are compared."""
-Pair = tuple[int, int, str | None]
-"""The places of two arms that differ in one factor alone; the family of the first minus the second, named by the factor
-and the second's level."""
+
+
+class Pair(NamedTuple):
+    """Two arms that differ in one factor alone."""
+
+    first: int
+    """Its place among the arms."""
+    second: int
+    family: str | None
+    """Of the first minus the second, named by the factor and the second's level."""
 
 
 def numbers_of(
@@ -99,20 +106,25 @@ def _drift(again: Sequence[tables.Arm]) -> pd.DataFrame:
 
 def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:
     """First - second (``_tested``), each over the runs that both have."""
-    without = cache(lambda i, runs: arms[i].without_one(runs))
-    shared = [tuple(run for run in arms[i].runs if run in arms[j].runs) for i, j, _ in pairs]
-    return _tested(pairs, [without(i, of) - without(j, of) for (i, j, _), of in zip(pairs, shared, strict=True)])
+    without = cache(lambda place, runs: arms[place].without_one(runs))
+    values = []
+    for pair in pairs:
+        theirs = arms[pair.second].runs
+        shared = tuple(run for run in arms[pair.first].runs if run in theirs)
+        values.append(without(pair.first, shared) - without(pair.second, shared))
+    return _tested(pairs, values)
 
 
 def _tested(pairs: Sequence[Pair], values: Iterable[Array]) -> list[Any]:
     """[value, half of its interval, n, p] of differences and again without each run; p is adjusted by Holm over its
     family, to a millionth (NaN where it has none). What stands there turned round has its p alone."""
     found = [summary(one) for one in values]
-    p = pd.Series([one[-1] for one in found], dtype=float)
-    adjusted = p.groupby([family for *_, family in pairs]).transform(holm).round(6).clip(1e-6)
+    p = pd.Series([one.p for one in found], dtype=float)
+    adjusted = p.groupby([pair.family for pair in pairs]).transform(holm).round(6).clip(1e-6)
     rows = []
-    for (i, j, _), (n, value, low, high, *_), own in zip(pairs, found, adjusted, strict=True):
-        rows.append([value, (high - low) / 2, n, own] if i < j else [own])
+    for pair, one, own in zip(pairs, found, adjusted, strict=True):
+        told = [one.estimate, (one.high - one.low) / 2, one.n] if pair.first < pair.second else []
+        rows.append([*told, own])
     return rows
 
 
@@ -133,5 +145,6 @@ def _at_losses(
             for i, one in zip(curves, values.T, strict=True):  # (1 + M,) each
                 own[i], losses[i] = one, [loss[0]]
             minus |= {(i, j): own[i] - own[j] for i, j in permutations(curves, 2)}
-        means = [[*one, n] for n, *one, _, _, _ in map(summary, own)]
-        yield str(level), means, losses, _tested(pairs, [minus.get(pair[:2], none) for pair in pairs])
+        means = [[one.estimate, one.low, one.high, one.n] for one in map(summary, own)]
+        of_pairs = [minus.get((pair.first, pair.second), none) for pair in pairs]
+        yield str(level), means, losses, _tested(pairs, of_pairs)

@@ -210,9 +210,10 @@ class SideBySide(Started):
 def side_by_side(texts: list[str], names: list[str]) -> str:
     """Two texts of one length as HTML, the places where they differ marked, also blanks; the share of such places
     stands above."""
-    differ = [a != b for a, b in zip(*texts, strict=True)]
+    same = [one == other for one, other in zip(*texts, strict=True)]
     boxes = ""
     for name, text in zip(names, texts, strict=True):
-        boxes += boxed(name, [(SEEN.get(c, c) if d else c, not d) for c, d in zip(text, differ, strict=True)])
-    share = f"<p>They differ at {sum(differ) / max(len(differ), 1):.1%} of {len(differ)} places.</p>"
+        parts = [(sign if alike else SEEN.get(sign, sign), alike) for sign, alike in zip(text, same, strict=True)]
+        boxes += boxed(name, parts)
+    share = f"<p>They differ at {same.count(False) / max(len(same), 1):.1%} of {len(same)} places.</p>"
     return f'{share}<div style="display:flex;gap:2em;flex-wrap:wrap">{boxes}</div>'

@@ -74,15 +74,17 @@ def forest(
             why = "not run" if one.get("status") == "missing" else "diverged"
             axes.text(0.02, at, why, fontsize=9, va="center", transform=axes.get_yaxis_transform())
         else:
-            style |= {"markerfacecolor": "white"} if filled and not one[filled] else {}
+            if filled and not one[filled]:
+                style["markerfacecolor"] = "white"
             reach = reach_of([one[value]], [one.get("low", np.nan)], [one.get("high", np.nan)])
             axes.errorbar(one[value], at, xerr=reach, fmt=style_of[name][1], **style)
 
     def draw(axes: Axes, where: str) -> None:
         for i, place in enumerate(places[where]):
-            here = [key for name in names if (key := (where, place, name)) in keys]
+            here = [(where, place, name) for name in names if (where, place, name) in keys]
+            middle, across = (len(here) - 1) / 2, max(len(here), 4)
             for j, key in enumerate(here):  # beside each other; all in the same order
-                draw_key(axes, i + (j - (len(here) - 1) / 2) * 0.7 / max(len(here), 4), key)
+                draw_key(axes, i + (j - middle) * 0.7 / across, key)
         axes.set_yticks(range(len(places[where])), [*map(in_words, places[where])], fontsize=9)
         axes.set_ylim(len(places[where]) - 0.4, -0.6)  # from the top
         axes.grid(axis="y", visible=False)
@@ -96,13 +98,13 @@ def forest(
             axes.locator_params(axis="x", nbins=4)
 
     height = height or max(1, 0.3 + 0.21 * max(map(len, places.values()), default=0))
-    same = share and len({tuple(rows) for rows in places.values()}) == 1
-    numbers = [
-        (key, {"value": one[value]} | {name: one.get(name) for name in ("low", "high", "n")})
-        for key, one in marks.items()
-    ]
-    numbers += [(key, {"value": number}) for key, values in behind.items() for number in values]
-    rows = [dict(zip(("panel", "place", "series"), key, strict=True)) | of for key, of in numbers]
+    same = share and len({tuple(each) for each in places.values()}) == 1
+    rows: list[dict[str, Any]] = []
+    for (where, place, name), one in marks.items():
+        limits = {column: one.get(column) for column in ("low", "high", "n")}
+        rows.append({"panel": where, "place": place, "series": name, "value": one[value], **limits})
+    for (where, place, name), values in behind.items():
+        rows += [{"panel": where, "place": place, "series": name, "value": number} for number in values]
     return keep(panels(places, draw, label, "", columns, height, same), rows)
 
 
@@ -159,10 +161,10 @@ def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "acti
     of_panel = {str(name): rows for name, rows in table.groupby(panel, sort=False)}
 
     def draw(axes: Axes, name: str) -> None:
-        places, *numbers = (of_panel[name][column] for column in (row, "estimate", "low", "high"))
-        axes.bar(
-            [*map(in_words, places)], numbers[0], yerr=reach_of(*numbers), color=[look(place)[0] for place in places]
-        )
+        rows = of_panel[name]
+        reach = reach_of(rows["estimate"], rows["low"], rows["high"])
+        colours = [look(place)[0] for place in rows[row]]
+        axes.bar([*map(in_words, rows[row])], rows["estimate"], yerr=reach, color=colours)
         axes.tick_params(axis="x", rotation=60, labelsize=9)
         axes.grid(axis="x", visible=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from math import ceil
 from typing import Any
 
@@ -49,7 +49,9 @@ class Line:
 
 def reach_of(middle: ArrayLike, low: ArrayLike | None, high: ArrayLike | None) -> Any:
     """Matplotlib's error of an interval: nothing where there is none."""
-    return None if low is None or high is None else np.nan_to_num([np.subtract(middle, low), np.subtract(high, middle)])
+    if low is None or high is None:
+        return None
+    return np.nan_to_num([np.subtract(middle, low), np.subtract(high, middle)])
 
 
 def panels(
@@ -71,7 +73,8 @@ def panels(
             axes.annotate(name, (0, 1.02), xycoords="axes fraction", va="bottom", fontsize=9)
         for axes in every[len(names) :]:
             axes.set_axis_off()
-        longest = max((len(label) for axes in every for label in axes.get_legend_handles_labels()[1]), default=0)
+        labels = chain.from_iterable(axes.get_legend_handles_labels()[1] for axes in every)
+        longest = max(map(len, labels), default=0)
         legend(figure, every, max(1, int(figure.get_figwidth() / (0.5 + 0.08 * longest))))
         figure.supxlabel(x, fontsize=10)
         figure.supylabel(y, fontsize=10)
@@ -80,8 +83,8 @@ def panels(
 
 def ordered(names: Iterable[str]) -> list[str]:
     """Each once: activations in the order that they have everywhere, then the others as given."""
-    order = list(LOOK)
-    return sorted(dict.fromkeys(names), key=lambda name: order.index(key) if (key := known(name)) else len(order))
+    order = [*LOOK, ""]  # what has no look of its own comes last
+    return sorted(dict.fromkeys(names), key=lambda name: order.index(known(name)))
 
 
 def lines(
@@ -118,7 +121,8 @@ def lines(
     def draw(axes: Axes, panel: str) -> None:
         for name in ordered(series for where, series in drawn if where == panel):
             label = "_" if ends else words(name)
-            _line(axes, label, drawn[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
+            how = "hollow" if (panel, name) in hollow else kind
+            _line(axes, label, drawn[panel, name], how, style_of[name])
         _levels(axes, levels or {})
         if zero:
             axes.axhline(0, color=GREY, linewidth=0.8)
@@ -127,18 +131,19 @@ def lines(
             if zero:
                 axes.axvline(0, color=GREY, linewidth=0.8)
         if log:
-            _log_axis(axes, {x for (p, _), one in drawn.items() if p == panel for x in one.x})
+            places = (one.x for (where, _), one in drawn.items() if where == panel)
+            _log_axis(axes, {*chain.from_iterable(places)})
 
-    rows = [
-        {"panel": panel, "series": series, **dict(zip(vars(one), row, strict=True))}
-        for (panel, series), one in drawn.items()
-        for row in zip_longest(*(() if values is None else values for values in vars(one).values()))
-    ]
-    of_panel = dict.fromkeys(p for p, _ in drawn)
+    of_panel = dict.fromkeys(panel for panel, _ in drawn)
     figure = panels(of_panel, draw, x, y, columns, height, share)
     for axes, panel in zip(figure.axes if ends else (), of_panel, strict=False):
-        last = {s: (one.x[-1], one.y[-1]) for (p, s), one in drawn.items() if p == panel}
+        last = {name: (one.x[-1], one.y[-1]) for (where, name), one in drawn.items() if where == panel}
         label_ends(axes, last, {name: style_of[name][0] for name in last})
+    rows: list[dict[str, Any]] = []
+    for (panel, series), one in drawn.items():
+        numbers = [() if values is None else values for values in vars(one).values()]
+        for row in zip_longest(*numbers):
+            rows.append({"panel": panel, "series": series, **dict(zip(vars(one), row, strict=True))})
     return keep(figure, rows)
 
 

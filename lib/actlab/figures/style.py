@@ -39,7 +39,9 @@ KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 
 def small(value: float) -> str:
     """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
-    return "0" if value == 0 else f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
+    if value == 0:
+        return "0"
+    return f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
 
 
 def known(name: str) -> str:
@@ -79,23 +81,23 @@ def canvas(rows: int, columns: int, width: float, height: float) -> tuple[Figure
 
 def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
     """One legend above all panels: each label once; none where nothing has a label."""
-    entries = {
-        label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
+    entries: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
     if entries:
-        figure.legend(
-            list(entries.values()), list(entries), loc="outside upper center", ncols=min(columns, len(entries))
-        )
+        across = min(columns, len(entries))
+        figure.legend([*entries.values()], [*entries], loc="outside upper center", ncols=across)
 
 
 def label_ends(axes: Axes, last: Mapping[str, tuple[float, float]], inks: Mapping[str, str]) -> None:
     """Each name beside the last point of its line, in its ink; names that would overlap are moved up."""
     axes.autoscale_view()
+    to_axes = axes.transScale + axes.transLimits
+    heights = {name: to_axes.transform(point)[1] for name, point in last.items()}
     gap, at = axes.figure.dpi / 6 / axes.bbox.height, -1.0  # 12 points
-    for height, name in sorted(
-        ((axes.transScale + axes.transLimits).transform(point)[1], name) for name, point in last.items()
-    ):
-        at = max(height, at + gap)
+    for name in sorted(heights, key=lambda name: (heights[name], name)):
+        at = max(heights[name], at + gap)
         place = (last[name][0], at), (6, 0), ("data", "axes fraction"), "offset points"
         axes.annotate(name, *place, color=inks[name], va="center", fontsize=9)
 
