@@ -102,7 +102,8 @@ class UnknownName(BadInput):
         kind, name, known, where = self.args
         close = difflib.get_close_matches(name[:100], known, n=1) if isinstance(name, str) else []
         hint = f"did you mean {close[0]!r}? " if close else ""
-        return f"unknown {kind} {brief(name)}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
+        place = f" in {where}" if where else ""
+        return f"unknown {kind} {brief(name)}{place}: {hint}known are {', '.join(known)}"
 
 
 @contextmanager

@@ -186,7 +186,10 @@ def parse_yaml(text: str, where: str) -> Any:
         depth = 0
         event: Any
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            if isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
             if depth > LIMITS["depth"]:
                 why = "lists are nested too deeply"
             elif isinstance(event, yaml.AliasEvent):

@@ -43,7 +43,8 @@ def _targets(p: Tensor, targets: object) -> Tensor:
     given = _numbers(targets)
     if given.shape != p.shape[:1]:
         raise BadInput(f"expected {p.shape[0]} targets, one for each input, got shape {tuple(given.shape)}")
-    truth = given.long().clamp(0, last := p.shape[1] - 1)
+    last = p.shape[1] - 1
+    truth = given.long().clamp(0, last)
     if wrong := given[given != truth].tolist():
         raise BadInput(f"expected targets that are whole numbers from 0 to {last}, got {wrong[0]:g}")
     return truth
@@ -59,8 +60,9 @@ def _numbers(values: object) -> Tensor:
             found = values.to_dense()
             return found if found.dtype in (torch.float32, torch.float64) else found.double()
         given: Any = np.ma.asarray(values)  # else a mask would be forgotten
-        if given.dtype.kind not in "biufO" or np.ma.is_masked(given):
-            raise TypeError(f"they are {given.dtype}{', some of them masked' * np.ma.is_masked(given)}")
+        masked = ", some of them masked" if np.ma.is_masked(given) else ""
+        if masked or given.dtype.kind not in "biufO":
+            raise TypeError(f"they are {given.dtype}{masked}")
         return torch.from_numpy(np.array(given, float))
     except (
         TypeError,
@@ -135,9 +137,9 @@ def pairwise(
         for i, (a, b) in enumerate(couples):
             p, q = rows[a], rows[b]
             difference, total = (p - q).abs_(), p + q
-            relative = _relative(difference, total)
+            half, relative = difference.sum(dim=1) / 2, _relative(difference, total)
             found = (
-                half := difference.sum(dim=1) / 2,
+                half,
                 2 * relative.mean(dim=1),
                 (top[a] != top[b]) + 0 * half,  # NaN stays NaN
                 _bits(relative, total),
@@ -228,7 +230,8 @@ def compare(p: object, q: object, targets: object = None, own: Iterable[str] = (
     """
     if not isinstance(own, Iterable):
         raise BadInput(f"expected names of metrics, got {brief(own)}")
-    for name in (own := list(own)):
+    own = list(own)
+    for name in own:
         check_name("metric", name, ROWS)
     first, second = _distributions("first", p), _distributions("second", q)
     found = row_means(first, second, own)
@@ -245,7 +248,9 @@ def _distributions(which: str, values: object) -> Tensor:
     found = _numbers(values)
     if found.dim() == 2 and found.numel():
         total, least = found.double().sum(dim=1), found.amin(dim=1)
-        for row in ((total - 1).abs().gt(0.01) | least.lt(0)).nonzero().flatten().tolist()[:1]:
+        wrong = (total - 1).abs().gt(0.01) | least.lt(0)
+        if wrong.any():
+            row = int(wrong.nonzero()[0])
             raise BadInput(
                 f"expected probabilities, rows of numbers from 0 that sum to 1, but row {row} of the {which} model has "
                 f"the sum {total[row]:.4g} and the minimum {least[row]:.4g} (softmax of logits is missing, or percent?)"

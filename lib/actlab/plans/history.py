@@ -21,13 +21,13 @@ def registrations(records: Iterable[Record]) -> pd.DataFrame:
     ISO 8601), empty where the history does not have it; ``first_run``, when the first trial of these ``records`` began
     to train, empty where a record does not say.
     """
-    rows = [
-        {**plan, "study": record["study"], "first_run": min(str(t.get("started", "")) for t in record["trials"])}
-        for record in records
-        if (plan := record.get("provenance", {}).get("plan"))
-    ]
-    plan = ["version", "study", "sha256"]
-    by_plan = pd.DataFrame(rows, columns=[*plan, "first_run"]).groupby(plan)["first_run"]
+    rows = []
+    for record in records:
+        if plan := record.get("provenance", {}).get("plan"):
+            first_run = min(str(trial.get("started", "")) for trial in record["trials"])
+            rows.append({**plan, "study": record["study"], "first_run": first_run})
+    names = ["version", "study", "sha256"]
+    by_plan = pd.DataFrame(rows, columns=[*names, "first_run"]).groupby(names)["first_run"]
     plans = by_plan.agg(first_run="min", records="size").reset_index()
     first = [first_form(f"params/{row.study}.yaml", row.sha256) for row in plans.itertuples()]
     plans[["commit", "committed"]] = pd.DataFrame(first, columns=["commit", "committed"])
