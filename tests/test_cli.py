@@ -103,7 +103,7 @@ run PARAMS -p rates.stdy=x: did you mean 'study'? known are beside, of, study
 run PARAMS --set iteration=3: unknown parameter 'iteration'
 run PARAMS --set iterations=many: iterations='many'
 run PARAMS --set iterations: expected name=value
-run PARAMS --track wandb: known are tensorboard
+run PARAMS --track wanbd: did you mean 'wandb'? known are tensorboard, wandb
 run PARAMS --device tpu: device='tpu'
 status PARAMS --model convlm: unknown model 'convlm' in
 list activation: did you mean 'activations'? known are

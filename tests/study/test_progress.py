@@ -1,17 +1,14 @@
-"""What a running study shows, on a terminal and off it, and what TensorBoard is given."""
+"""What a running study shows, on a terminal and off it."""
 
 import io
 import math
-import sys
 from types import SimpleNamespace
-from unittest.mock import MagicMock
 
 import pytest
 from rich.console import Console
 
-from actlab.errors import BadInput
 from actlab.study import progress
-from actlab.study.progress import Ended, Recorded, Started, StudyDisplay, Training, tracked
+from actlab.study.progress import Ended, Recorded, Started, StudyDisplay, Training
 from actlab.study.tokens import TokenStudy
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
@@ -76,23 +73,3 @@ def test_a_log_gets_a_line_every_so_often(monkeypatch):
         for clock.now in (30.0, 31.0):
             display.watch(Training(one.name, "42", 60, 30, 2.5))
     assert console.file.getvalue().count("1 of 3 trials trained, 1 running, about 30 s left\n") == 1
-
-
-def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):
-    """Every event reaches the display too; without a tracker nothing is written."""
-    board = MagicMock()
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", board)
-    written = board.SummaryWriter.return_value.__enter__.return_value.add_scalar
-    history = [{"iteration": 0, "train_loss": 4.0, "val_loss": 4.5}]
-    record = {"trials": [{"label": "42", "history": history}]}
-    events = [Training("charlm-relu", "42", 60, 3, 2.5), Recorded("charlm-relu", record)]
-    for name, rows in (("", 0), ("tensorboard", 3)):
-        seen = []
-        with tracked(name, tmp_path, seen.append) as watch:
-            for event in events:
-                watch(event)
-        assert (seen, written.call_count) == (events, rows)
-    assert written.call_args_list[0].args == ("charlm-relu/42/train_loss", 2.5, 3)
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(BadInput, match="needs the extra"), tracked("tensorboard", tmp_path, print):
-        pass

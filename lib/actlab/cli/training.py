@@ -54,7 +54,7 @@ def run(
     redo_damaged: Annotated[bool, Option("--redo-damaged", help="Train the arms of damaged records again.")] = False,
     into_recorded: Annotated[bool, Option("--into-recorded", help="Add other arms to a committed study.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, and for how long.")] = False,
-    track: Annotated[str, Option(help="tensorboard: write live loss curves into out/STUDY/tensorboard.")] = "",
+    track: Annotated[str, Option(help="Live loss curves: tensorboard, into out/STUDY/tensorboard; or wandb.")] = "",
     plugin: Plugins = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -75,8 +75,9 @@ def run(
         from actlab.records import store
         from actlab.study import overrides
         from actlab.study import run as study
-        from actlab.study.progress import StudyDisplay, tracked, why
+        from actlab.study.progress import StudyDisplay, why
         from actlab.study.record import failure_of
+        from actlab.study.tracking import tracked
 
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
@@ -105,7 +106,7 @@ def run(
         with (
             display,
             run_log.kept(settings.study, display.watch) as log,
-            tracked(track, Path("out") / settings.study / "tensorboard", log.watch) as watch,
+            tracked(track, Path("out") / settings.study, log.watch) as watch,
         ):
             outcome = study.run(settings, workers, watch, scheduler, into_recorded)
         done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})

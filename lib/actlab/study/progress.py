@@ -1,18 +1,14 @@
-"""What a running study tells, and who listens: a progress display, and TensorBoard's files (`actlab run --track
-tensorboard`). Decides nothing."""
+"""What a running study tells, and a progress display that listens; trackers are in ``tracking.py``. Decides nothing."""
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 
-from actlab.errors import BadInput, check_name
 from actlab.records import store
 from actlab.records.settings import differing, named
 from actlab.study.trial import Arm
@@ -162,39 +158,3 @@ def seconds_of(trial: Mapping[str, Any]) -> float:
 def why(results: Mapping[str, Any]) -> str:
     """The error of a trial that failed; empty of any other."""
     return str(results.get("traceback", "")).strip().rpartition("\n")[2]
-
-
-@contextmanager
-def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
-    """A watcher that writes into ``folder``: each trial's training loss as it goes, every evaluation when its arm is
-    recorded; "" writes nothing. Every event goes to the watcher ``also`` first.
-
-    Raises:
-        UnknownName: no such tracker.
-        BadInput: it is not installed.
-    """
-    if not name:
-        yield also
-        return
-    check_name("tracker", name, ["tensorboard"], "--track")
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise BadInput(
-            "--track tensorboard needs the extra: python -m pip install -c constraints.txt -e '.[track]'"
-        ) from None
-    with SummaryWriter(str(folder)) as writer:
-
-        def watch(event: Event) -> None:
-            also(event)
-            if isinstance(event, Training):
-                writer.add_scalar(f"{event.arm}/{event.trial}/train_loss", event.loss, event.iteration)
-            if isinstance(event, Recorded):
-                for trial in event.record["trials"]:
-                    for entry in trial.get("history", ()):
-                        for loss in ("train_loss", "val_loss"):
-                            name = f"{event.arm}/{trial['label']}/evaluated_{loss}"
-                            writer.add_scalar(name, entry[loss], entry["iteration"])
-            writer.flush()
-
-        yield watch
