@@ -140,6 +140,14 @@ def check_full_scale_is_recorded(ends: pd.DataFrame, measured: pd.DataFrame) -> 
     holds("0.1868" in ledger.claims().loc["T61", "claim"], "0.1868 was published")
 
 
+def check_the_cost_of_the_rest(left: pd.DataFrame, ends: pd.DataFrame) -> None:
+    """Of the runs that full scale lacks, by the cards of those that it has."""
+    agrees({*left["missing"]}, {69 + 60}, "runs and noise floors that are not recorded")
+    agrees([name[:11] for name in left.index], ["NVIDIA H100", "NVIDIA H200"], "cards")
+    agrees(left["recorded"].sum(), len(ends), "recorded runs")
+    holds(np.allclose(left["seconds"] @ left["recorded"], ends["seconds"].sum()), "their seconds")
+
+
 def check_overfitting(
     ends: pd.DataFrame, along: pd.DataFrame, measured: pd.DataFrame, published: pd.DataFrame, of_charlm: pd.DataFrame
 ) -> None:

@@ -26,7 +26,7 @@ from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.progress import Ended, Recorded
 from actlab.study.record import bits_of, failure_of, finish, recorded
-from actlab.study.run import _check_committed, load, run
+from actlab.study.run import _check_committed, bring, load, run
 from actlab.study.tokens import TokenStudy
 from actlab.trainers import setup
 
@@ -118,6 +118,18 @@ def test_errors_survive_the_way_home_from_a_worker():
 def grown(params, trials):
     (record,) = run(params.replace(trials=trials)).present
     return record
+
+
+def test_a_notebook_says_what_is_missing(toy, caplog):
+    """Where it only loads: by the names that tell the arms apart; nothing where all is there."""
+    run(toy.replace(activation="relu"))
+    study = toy.replace(activation=["relu", "gelu"], learning_rate=[0.001, 0.5])
+    assert len(bring(toy.replace(activation="relu"), train_missing=False)) == 1
+    assert not caplog.records
+    assert len(bring(study, train_missing=False)) == 1
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert "results/toy lacks 3 of 4 configurations, which train_missing=True makes: charlm-relu, learning_rate" in said
+    assert said.count("learning_rate=0.5") == 2
 
 
 @pytest.mark.parametrize("params", STUDIES, ids=lambda params: params.study)

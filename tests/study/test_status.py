@@ -66,6 +66,25 @@ def test_a_busy_machine_gains_less_by_workers():
         assert f"about {seconds} s left on 2 workers" in status.in_words(found, 2, start=5.0)
 
 
+def test_where_no_time_can_be_told_the_records_tell_one(toy, monkeypatch):
+    """Of the trials of the same study, by device: what is missing, at their mean pace; a shared trial counts once."""
+    study = toy.replace(noise_floor=True)
+    run(study.replace(noise_floor=False, activation="relu"))
+    monkeypatch.setattr(status, "seconds_known", lambda every: {})
+    monkeypatch.setattr(status, "seconds_timed", lambda trial, arms: {})
+    told = status.as_recorded(study.arms())
+    (record,) = load(study).present
+    spent = [status.seconds_of(trial) for trial in record["trials"]]
+    assert told.index.tolist() == [record["provenance"]["machine"]["processor"]]
+    assert told.to_numpy().tolist() == [[3, sum(spent) / 3, 7, pytest.approx(7 * sum(spent) / 3 / 3600)]]
+    said = status.in_words(status.of(study), 2)
+    assert "cannot be told here, without its data, device or parts; about " in said
+    assert said.endswith(f" on {told.index[0]}, by 3 trials that were recorded there")
+    empty = toy.replace(study="nothing")
+    assert status.as_recorded(empty.arms()).empty
+    assert status.in_words(status.of(empty), 2).endswith("or parts")
+
+
 KINDS = {
     "characters": CharacterStudy(trials=2, activation=("gelu",), iterations=40),
     "recurrent": CharacterStudy(trials=2, activation=("gelu",), model=("tinylstm",), iterations=20),

@@ -1,6 +1,7 @@
 """A study of any kind from its parameters to its records: what is recorded is loaded, what is cached is reused, the
 rest is trained."""
 
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -180,7 +181,7 @@ def _trained(
 
 def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Record]:
     """A study's records for a notebook: trained where they are missing, or only loaded. ``workers`` = 0 takes one
-    process a core.
+    process a core. What is still missing is told of in a warning.
 
     Raises:
         BadInput: there is no record of any arm.
@@ -188,6 +189,17 @@ def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Rec
     found = run(study, workers or os.cpu_count() or 1) if train_missing else load(study)
     if not found.present:
         raise BadInput(f"{store.where(study.study)} has no record of these settings yet: train_missing=True makes them")
+    if lacks := found.missing:
+        called = names_of(found.arms)
+        more = f" and {len(lacks) - 3} more" * (len(lacks) > 3)
+        logging.getLogger("actlab").warning(
+            "%s lacks %d of %d configurations, which train_missing=True makes: %s%s",
+            store.where(study.study),
+            len(lacks),
+            len(found.arms),
+            "; ".join(called[arm] for arm in lacks[:3]),
+            more,
+        )
     return found.present
 
 

@@ -5,7 +5,7 @@ import json
 import math
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from statistics import median
 from typing import Any, NamedTuple
@@ -44,7 +44,8 @@ def of(study: Study) -> pd.DataFrame:
     """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
     record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
     they cannot be told here. A trial of several arms counts for the first. Without its data a trial counts as missing
-    where no record holds it. ``attrs["share"]``: of a core that this process had.
+    where no record holds it. ``attrs``: the ``share`` of a core that this process had; ``as_recorded``, row by row,
+    where a time cannot be told.
     """
     begun = time.process_time(), time.perf_counter()
     arms = study.arms()
@@ -62,6 +63,8 @@ def of(study: Study) -> pd.DataFrame:
                 known |= {pace: math.nan} | seconds_timed(trial, arms)
             row["seconds"] += known[pace]
     table = pd.DataFrame(rows.values())
+    if table["seconds"].isna().any():
+        table.attrs["as_recorded"] = as_recorded(arms).reset_index().to_dict("records")
     table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
     return table
 
@@ -135,6 +138,20 @@ def pace_of(trial: Trial) -> str:
     return repr(sorted((name, value) for name, value in trial.model_dump().items() if name not in NO_PACE))
 
 
+def as_recorded(arms: Sequence[Arm]) -> pd.DataFrame:
+    """A row a ``device`` of the study's records: how many trials were ``recorded`` on it, their mean ``seconds``, how
+    many are ``missing`` in all, and the ``hours`` that these would take at that pace, one after the other."""
+    spent: dict[Trial, tuple[str, float]] = {}
+    for arm in arms:
+        if record := recorded(arm):
+            device = record["provenance"]["machine"]["processor" if arm.trials[0].place == "cpu" else "gpu"]
+            for trial, results in zip(arm.trials, record["trials"], strict=True):
+                spent.setdefault(trial, (device, seconds_of(results)))
+    table = pd.DataFrame(spent.values(), columns=["device", "seconds"]).groupby("device", sort=False)["seconds"]
+    missing, found = len(together(arms)) - len(spent), table.agg(recorded="count", seconds="mean")
+    return found.assign(missing=missing, hours=missing * found["seconds"] / 3600)
+
+
 def seconds_left(found: pd.DataFrame, workers: int, start: float = 0.0) -> float:
     """Until all is recorded; NaN where that cannot be told here. ``start``: seconds that a run needs before it trains.
     On a busy machine, where this process had a share of a core only, another worker is taken to bring as much more as
@@ -153,6 +170,9 @@ def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
     seconds = seconds_left(found, workers, start)
     if math.isnan(seconds):
         time = "; how long it takes cannot be told here, without its data, device or parts"
+        for on in found.attrs["as_recorded"]:
+            about = in_time(3600 * on["hours"])
+            time += f"; about {about} on {on['device']}, by {on['recorded']} trials that were recorded there"
     elif left:
         time = f"; about {in_time(seconds)} left on {workers} worker{'s' * (workers > 1)}"
     return f"{sums['trials']} trials of {len(found)} arms: {', '.join(told)}{time}"
