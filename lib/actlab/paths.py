@@ -17,6 +17,8 @@ SHIPPED = (CHECKOUT or PACKAGE) / "params"
 """The params files of the recorded studies: a wheel has them in the package."""
 MARK = ".actlab"
 """File that makes a folder a project (`actlab init` writes it)."""
+RECORDS = "[!.]*.json"
+"""Pattern of records' files: what is hidden, as macOS leaves `._x.json` beside each file, is none."""
 VARIABLES = ("ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE")
 """Environment variables that move folders."""
 
@@ -99,7 +101,7 @@ def recorded() -> Path | None:
 def records_of(study: str) -> Path:
     """Folder of a study's records: the project's own; where it has no record of that study, one of actlab's."""
     own, others = results() / study, recorded()
-    if others is None or any(own.glob("*.json")) or not (others / study).is_dir():
+    if others is None or any(own.glob(RECORDS)) or not (others / study).is_dir():
         return own
     return others / study
 
@@ -112,7 +114,7 @@ def params_file(study: str) -> Path:
 
 def params_names() -> set[str]:
     """Of the params files that there are."""
-    return {file.stem for place in _params() for file in place.glob("*.yaml")}
+    return {file.stem for place in _params() for file in place.glob("[!.]*.yaml")}
 
 
 def _params() -> list[Path]:

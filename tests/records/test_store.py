@@ -4,9 +4,12 @@ import grids
 import pytest
 from damage import changed
 
+import actlab
 from actlab import paths
 from actlab.errors import DamagedRecord, RecordError
-from actlab.records import store
+from actlab.records import kept, store
+from actlab.records.rename import rename
+from actlab.study.replay import recorded_trials
 
 RECORD = {
     "kind": "performance",
@@ -57,6 +60,26 @@ def test_load_study():
     (paths.results() / "toy" / "summary.txt").write_text("no record")
     store.save(store.path_of("other", "d"), {"arm": "d"})
     assert [record["arm"][0] for record in store.load_study("toy")] == ["a", "b", "c"]
+
+
+def test_a_hidden_file_is_no_record(monkeypatch):
+    """macOS leaves ``._x.json`` beside every file of a foreign disk: such a study is whole, is listed, replayed,
+    reported and renamed, and a folder that holds nothing else is no study."""
+    file = grids.saved(grids.record(), "toy")
+    empty = store.path_of("empty", "x")
+    for folder in (file.parent, empty.parent, store.replays_of(file)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (f"._{file.name}", ".DS_Store"):
+            (folder / name).write_bytes(b"\0\5\x16\7Mac OS X")
+    assert store.studies() == ["toy"]
+    assert [record["arm"] for record in store.load_study("toy")] == [file.stem]
+    assert store.set_damaged_aside("toy") == store.load_replays("toy") == []
+    assert len(recorded_trials()) == 3
+    monkeypatch.setattr(kept, "LARGE", 0)
+    assert len(actlab.load("toy")[0]) == 3
+    rename("toy", "other")
+    assert store.studies() == ["other"]
+    assert len(store.load_study("other")) == 1
 
 
 ARM = grids.identified(grids.record(), "toy")

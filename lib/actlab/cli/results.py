@@ -146,7 +146,7 @@ def _studies() -> dict[str, str]:
     with suppress(paths.NoProject):
         for name in store.folders():
             folder = store.folder_of(name)
-            count = sum(not path.name.startswith("baseline-") for path in folder.glob("*.json"))
+            count = sum(not path.name.startswith("baseline-") for path in folder.glob(paths.RECORDS))
             if count:
                 found[name] = f"{count} records{', recorded by actlab' * (folder.parent != paths.results())}"
     return found

@@ -24,7 +24,7 @@ LARGE = 1_000_000
 
 def table(study: str, what: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     """The table as it is kept, where the records are those that it was made of; else as ``make`` makes it."""
-    files = sorted(store.folder_of(study).glob("*.json")) if store.is_name(study) else []
+    files = sorted(store.folder_of(study).glob(paths.RECORDS)) if store.is_name(study) else []
     if sum(state_of(path).st_size for path in files) < LARGE:
         return make()
     made_of = [f"pandas {pd.__version__}", *_code(), *contents(files, store.folder_of(study))]

@@ -19,7 +19,7 @@ def own_files(study: str) -> list[Path]:
         BadInput: its records are committed, or its folder is a link to one elsewhere.
     """
     own = paths.results()
-    folders = {path.parent.name for path in own.glob("*/*.json")}
+    folders = {path.parent.name for path in own.glob(f"*/{paths.RECORDS}")}
     check_name("study", study, [name for name in folders if is_name(name)], paths.shown(own))
     if own == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
         raise BadInput(f"{where(study)} is committed: `git rm` or `git mv` it, and the pages that read it")
@@ -65,7 +65,7 @@ def _write(old: Path, staged: Path, name: str) -> None:
     """A study into a folder, each of its records as one of the study's new name."""
     shutil.copytree(old, staged)
     checksums: dict[str, str] = {}
-    for path in sorted(staged.rglob("*.json"), key=lambda path: len(path.parts)):  # records before their replays
+    for path in sorted(staged.rglob(paths.RECORDS), key=lambda path: len(path.parts)):  # records before their replays
         inside = path.relative_to(staged)
         if {ASIDE, "failed"} & {*inside.parts}:  # no records
             continue

@@ -148,7 +148,7 @@ def _check_place(path: Path, record: Record) -> None:
 def studies() -> list[str]:
     """Studies with a record of trials, or a damaged one, which whoever reads that study is told of: the project's own,
     and actlab's where they are at hand."""
-    return [name for name in folders() if any(map(_may_hold_trials, folder_of(name).glob("*.json")))]
+    return [name for name in folders() if any(map(_may_hold_trials, folder_of(name).glob(paths.RECORDS)))]
 
 
 def folders() -> list[str]:
@@ -175,12 +175,12 @@ def replays_of(path: Path) -> Path:
 
 def load_replays(study: str) -> list[Record]:
     """Every replay of a study's trials, in the order of arms and labels."""
-    return [load(path) for path in _kept(study, "replays/*/*.json")]
+    return [load(path) for path in _kept(study, f"replays/*/{paths.RECORDS}")]
 
 
 def load_texts(study: str) -> list[Record]:
     """What models of a study wrote (`actlab sample --keep`), in the order of the file names."""
-    return [load(path) for path in _kept(study, "texts/*.json")]
+    return [load(path) for path in _kept(study, f"texts/{paths.RECORDS}")]
 
 
 def _kept(study: str, files: str) -> list[Path]:
@@ -199,7 +199,7 @@ def load_study(study: str) -> list[Record]:
     where it has changed: do not change what is in a record.
     """
     records = []
-    for path in sorted(folder_of(study).glob("*.json")):
+    for path in sorted(folder_of(study).glob(paths.RECORDS)):
         state = state_of(path)
         records.append(_unchanged(path, state.st_mtime_ns, state.st_size))
     return _versions_named(current(records))
@@ -268,7 +268,7 @@ def _version(record: Record) -> str:
 def set_damaged_aside(study: str) -> list[Path]:
     """Move a study's damaged records into ``set-aside``, so that their arms count as not recorded; their new places."""
     moved = []
-    for path in sorted(folder_of(study).glob("*.json")):
+    for path in sorted(folder_of(study).glob(paths.RECORDS)):
         try:
             load(path)
         except DamagedRecord:

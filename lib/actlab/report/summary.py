@@ -169,7 +169,7 @@ def _settings(report: Report) -> Iterator[str]:
     once = report.trials.drop_duplicates([*ARM, "trial"])  # a changed repetition has the plain trial of its arm
     ended = [f"{count} {status}" for status, count in once["status"].value_counts().items()]
     yield f"trials: {', '.join(ended)}"
-    if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):
+    if failed := sorted((paths.results() / report.study / "failed").glob(paths.RECORDS)):
         yield f"failed, not reported (tracebacks in {failed[0].parent}): {', '.join(path.stem for path in failed)}"
     spent = once.get("seconds", pd.Series(dtype=float)).dropna()
     if len(spent):

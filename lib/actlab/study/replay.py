@@ -54,7 +54,7 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
         check_name("study", study, store.studies(), paths.shown(paths.results()))
     found: list[RecordedTrial] = []
     for name in [study] if study else store.studies():
-        for path in sorted(store.folder_of(name).glob("*.json")):
+        for path in sorted(store.folder_of(name).glob(paths.RECORDS)):
             try:
                 record = store.load(path)
             except RecordError as error:  # one bad record does not stop the others

@@ -261,7 +261,7 @@ def _no_file(path: Path) -> BadInput:
     """What there is where a study has no params file of its name."""
     name = path.stem
     with suppress(paths.NoProject):
-        if store.is_name(name) and any(paths.records_of(name).glob("*.json")):
+        if store.is_name(name) and any(paths.records_of(name).glob(paths.RECORDS)):
             return BadInput(
                 f"cannot read {path}: {store.where(name)} has records, and no params file of that name; name the file "
                 f"that made them, with --set study={name}"
