@@ -53,6 +53,7 @@ WRONG = {
     "losses of text": lambda: actlab.at_loss(["a"], [2.0], 1.5),
     "planned without a level": lambda: actlab.contrasts(RUNS, "val_loss", planned=[("charlm",)]),
     "planned half": lambda: actlab.contrasts(RUNS, "val_loss", planned=2.5),
+    "planned less than none": lambda: actlab.contrasts(RUNS, "val_loss", planned=-1),
     "planned by name": lambda: actlab.contrasts(RUNS, "val_loss", planned="gelu"),
     "planned, equal loss": lambda: actlab.equal_loss(CURVES, ALONG, planned=[("charlm",)]),
     "by a number": lambda: actlab.contrasts(RUNS, "val_loss", by=3),

@@ -100,6 +100,17 @@ def test_a_field_that_is_set_leaves_the_plan():
     registered = read_params(file := paths.ROOT / "params" / "answer-double.yaml")
     assert filtered(registered, "x", {"activation": ["relu"]}).plan == registered.plan
     assert read_params(file, trials=2).plan is None
+    assert read_params(file, sets=["plan=null"]).plan is None
+    for wrong in ("plan=true", "plan={version: 2}", "plan.version=2"):
+        with pytest.raises(BadInput, match=f"--set {wrong}: a plan is what a params file held before the runs"):
+            read_params(file, sets=[wrong])
+
+
+def test_arms_that_the_command_line_takes_away_may_have_settings_of_their_own():
+    """``per_arm`` names arms that its file plans, not always those of a part of it."""
+    file = paths.ROOT / "params" / "autopsy-partial.yaml"
+    assert "tinylstm" in read_params(file, sets=["model=charlm"]).per_arm
+    assert filtered(read_params(file), "x", {"model": ["charlm"]}).model == ("charlm",)
 
 
 @pytest.mark.usefixtures("no_own_parts")

@@ -197,7 +197,7 @@ def cells_of(every: Iterable[Cell], wide: int, reference: Hashable, planned: Pla
     """The comparisons to make, each of so many names: those planned, or every level but the reference in every
     group."""
     if planned is None or isinstance(planned, int):
-        check_number("the number of comparisons that are planned", planned or 0)
+        check_number("the number of comparisons that are planned, 0 or more", planned or 0, least=0)
         cells = list(every)
         groups = dict.fromkeys(cell[:-1] for cell in cells)
         levels = dict.fromkeys(cell[-1] for cell in cells)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from actlab import metrics
 from actlab.activations import ACTIVATIONS
-from actlab.errors import LIMITS, BadInput
+from actlab.errors import LIMITS, BadInput, check_name
 from actlab.models import MODELS, SCALES
 from actlab.plugins import own_metrics
 from actlab.plugins.contracts import check_causal
@@ -107,6 +107,12 @@ class CharacterStudy(LanguageStudy):
             if (share := round(steps / size)) not in self.snapshots:
                 raise BadInput(f"equal_compute: {size} networks of {share} steps each need a snapshot there")
         return self
+
+    def check_named(self, where: str) -> None:
+        """``per_arm`` names its own models and activations."""
+        for name in self.per_arm:
+            for field, level in zip(("model", "activation"), name.split("/"), strict=False):
+                check_name(f"{field} of per_arm", level, self.levels(field), where)
 
     def own_settings(self, cell: Mapping[str, str]) -> Settings:
         """Those that ``per_arm`` has for its model, then those for itself."""

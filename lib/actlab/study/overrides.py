@@ -52,7 +52,7 @@ def overridden(
         changes: fields with values; ``None`` changes nothing.
 
     Raises:
-        BadInput: ``sets`` not of that form.
+        BadInput: ``sets`` not of that form, or of a plan.
         UnknownName: a setting of an optimizer that there is not.
     """
     given = dict[str, Any]()
@@ -64,6 +64,10 @@ def overridden(
             name = name.removeprefix("optimizer.")
             check_name("setting of optimizer", name, OF_OPTIMIZER, f"--set {text:.100}")
         given[name] = parse_yaml(value, f"--set {text:.100}: the value")
+        if name.partition(".")[0] == "plan" and given[name] is not None:
+            raise BadInput(
+                f"--set {text:.100}: a plan is what a params file held before the runs; plan=null runs without it"
+            )
     given |= {name: value for name, value in changes.items() if value is not None}
     more = [*plugins, *as_list(given.pop("plugins", []))]
     with suppress(AttributeError):  # where per_arm is no mapping of mappings, which is refused later

@@ -80,7 +80,10 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         if not values.get("plugins"):  # what else is wrong is said first, but no plug-in runs for it
             kind.parse(values, where)
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
-    return kind.parse(values, where)
+    study = kind.parse(values, where)
+    if not {"model", "activation"} & {text.partition("=")[0].strip() for text in (*sets, *changes)}:
+        study.check_named(where)
+    return study
 
 
 def load(study: Study) -> StudyRecords:

@@ -45,6 +45,9 @@ class Study(Checked):
         """Its arms in the order in which they run."""
         raise NotImplementedError
 
+    def check_named(self, where: str) -> None:
+        """``UnknownName`` where a part of its params file is about an arm that it lacks."""
+
     def prepare(self, missing: Sequence[Arm]) -> str:
         """Before anything is trained: check what the missing arms need; a note for the display, if any."""
         return ""
