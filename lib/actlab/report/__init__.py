@@ -51,8 +51,8 @@ def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
-    """(the settings in which two studies differ, one a line, and why pairs are not compared, if so; the second minus
-    the first, of every arm that both have: ``contrasts`` of each metric).
+    """(the settings in which two studies differ, one a line, whether their losses cannot be compared, and why pairs are
+    not, if so; the second minus the first, of every arm that both have: ``contrasts`` of each metric).
 
     Raises:
         BadInput: they share no arm or metric, or are one study.
@@ -71,7 +71,7 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
             differences[name] = minus(both, name, arm, "study", first).assign(metric=name)
     if not differences:
         raise BadInput(f"nothing has a value in both {first} and {second}: in one of them no trial has ended well")
-    told = [*_settings(one, two), *_too_few(one, two)]
+    told = [*_settings(one, two), *_other_data(one, two), *_too_few(one, two)]
     return told, pd.concat(differences, ignore_index=True).drop(columns="study")
 
 
@@ -86,6 +86,21 @@ def _settings(one: Report, two: Report) -> Iterator[str]:
     for name in names:
         if before[name] != after[name]:
             yield f"{name}: {' | '.join(before[name])} -> {' | '.join(after[name])}"
+
+
+def _other_data(one: Report, two: Report) -> list[str]:
+    """That two studies are measured on different data, in a line."""
+    found = []
+    for study in (one, two):
+        every = [record["provenance"]["data"] for record in study.records]
+        found.append({f"{data['name']} {data.get('sha256', '')[:8]}".strip() for data in every})
+    mine, theirs = (", ".join(sorted(names)) for names in found)
+    if mine == theirs:
+        return []
+    return [
+        f"{one.study} is measured on {mine}, {two.study} on {theirs}: losses and accuracies on different data "
+        "cannot be compared"
+    ]
 
 
 def _too_few(one: Report, two: Report) -> list[str]:
