@@ -9,6 +9,7 @@ from scipy import stats
 
 from actlab import paths, report
 from actlab.errors import BadInput, UnknownName
+from actlab.records.labels import PAIR_METRICS
 from actlab.records.tables import load
 from actlab.report import drawings, summary
 from actlab.statistics.share import share
@@ -187,6 +188,13 @@ def test_losses_have_the_unit_of_their_kind(committed, name, unit):
     assert all(f"nats per {unit})" in label for label in labels)
 
 
+def test_no_record_names_a_built_in_metric_anew():
+    """A record's words about own metrics are of those alone."""
+    about = {"label": "accuracy (%)", "note": "higher is better"}
+    grids.save(grids.record() | {"metrics": {"total_variation": about, "churn": about}})
+    assert report.load("made-up").metrics["total_variation"] == PAIR_METRICS["total_variation"]
+
+
 def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):
     """The seconds of repro-lite, added up from its records: 6 models x 6 activations x (5 seeds + 2 repetitions of the
     first)."""
@@ -268,6 +276,14 @@ def test_two_studies_are_compared_arm_by_arm():
         assert ("iterations:  -> 7" in differs) == (other == "z")
     with pytest.raises(BadInput, match="share no arm: one has charlm relu; the other convlm relu"):
         report.compare("x", "other")
+    assert not any("different data" in line for line in differs)
+    novels = grids.record(losses=y, dataset="novels")
+    novels["provenance"] = novels["provenance"] | {"data": {"name": "novels", "vocab_size": 90, "sha256": "0" * 64}}
+    grids.save(novels, study="text")
+    assert (
+        "x is measured on pydoc ffffffff, text on novels 00000000: losses and accuracies on different data cannot be "
+        "compared"
+    ) in report.compare("x", "text")[0]
     grids.save(grids.record(losses=x, status=dict.fromkeys(range(3), "diverged")), study="lost")
     with pytest.raises(BadInput, match="nothing has a value in both x and lost"):
         report.compare("x", "lost")

@@ -176,13 +176,17 @@ def test_betas_that_no_optimizer_takes_are_refused(toy):
 
 
 def test_pytorchs_names(toy):
-    """SiLU is swish, and trained once; a device that is not here is refused before training."""
+    """SiLU is swish, and trained once, as is a row that is spelled as a member of its family; a device that is not here
+    is refused before training."""
+    x = torch.linspace(-3, 3, 13)
     silu = toy.replace(activation="silu")
     assert silu.arms() == toy.replace(activation="swish").arms()
     assert silu.replace(per_arm={"charlm/silu": {"trials": 2}}).per_arm == {"charlm/swish": {"trials": 2}}
     with pytest.raises(BadInput, match="names one thing twice"):
         toy.replace(activation=["swish", "silu"])
-    x = torch.linspace(-3, 3, 13)
+    for spelled, name in {"smelu_0.5": "smelu_05", "gelu_1": "gelu", "swish_1": "swish"}.items():
+        assert toy.replace(activation=spelled).arms() == toy.replace(activation=name).arms()
+        assert get_activation(spelled)(x).equal(get_activation(name)(x))
     assert get_activation("silu")(x).equal(torch.nn.functional.silu(x))
     assert get_activation("leaky_relu")(x).equal(torch.nn.functional.leaky_relu(x))
     with pytest.raises(BadInput, match=r"device=mps: PyTorch .* finds no Apple GPU here"):

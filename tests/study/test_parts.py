@@ -267,6 +267,7 @@ WRONG = {
     'activation("mine", Learns)': r"learns slope: give it a method initialise\(generator\)",
     'activation("My Act", nn.Softplus)': "a name is a small letter and up to 39 small letters",
     'activation("relu", nn.Softplus)': "'relu' is built in and cannot be replaced",
+    'activation("smelu_03", nn.Softplus)': "'smelu_03' would be taken for one of a built-in family",
     'activation("mine", lambda: nn.Threshold(0, torch.nan))': "not finite everywhere between",
     'model("mine", nn.Linear)': "must be an actlab.models.LanguageModel, Linear is not",
     'metric("mine", lambda p, q: (p - q).mean())': r"one real, finite value an input, not \(\) torch",

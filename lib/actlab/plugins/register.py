@@ -78,6 +78,8 @@ def register_activation(
     Raises:
         BadInput: a name that is taken, a module of another shape, or a call outside of a plug-in file.
     """
+    if re.fullmatch(r"(smelu|gelu|swish)_\d+", name):  # smelu_03, beside smelu_0.3
+        raise BadInput(f"the activation {name!r} would be taken for one of a built-in family: choose another name")
     takes = "features" in inspect.signature(class_or_factory).parameters
     row = Activation(name, class_or_factory, formula, source, gated, takes)
     what = f"the activation {name!r}"

@@ -11,7 +11,7 @@ import pandas as pd
 
 from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
-from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
+from actlab.records.labels import EVERY, PAIR_METRICS, Metric, of_trials
 from actlab.records.store import Record
 from actlab.report.rates import Rates, rates_of
 from actlab.statistics.arms import Interval, arms_in, interval_of
@@ -227,7 +227,7 @@ def metrics_of(records: Sequence[Record]) -> dict[str, Metric]:
     for record in records:
         for name, about in record.get("metrics", {}).items():
             own[name] = Metric(name, about["label"], about["note"])
-    return PAIR_METRICS | own | TRIAL_METRICS | IMAGE_METRICS
+    return PAIR_METRICS | own | EVERY  # again: no record names a built-in one anew
 
 
 def named(trials: pd.DataFrame) -> pd.DataFrame:

@@ -78,9 +78,13 @@ class OneOf:
 one_of = OneOf
 
 
+SPELLINGS = SYNONYMS | {"smelu_0.5": "smelu_05", "gelu_1": "gelu", "swish_1": "swish"}
+"""Another name of an activation -> ours: PyTorch's, or as a member of its family."""
+
+
 def ours(name: T) -> T | str:
-    """Our name of an activation that is given by PyTorch's."""
-    return SYNONYMS.get(name, name) if isinstance(name, str) else name
+    """Our name of an activation, so that one function is one arm."""
+    return SPELLINGS.get(name, name) if isinstance(name, str) else name
 
 
 def as_list(value: Any) -> tuple[Any, ...]:
