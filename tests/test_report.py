@@ -105,11 +105,23 @@ def test_a_list_of_somebody_else_is_no_list(study, tmp_path, content):
 
 def test_figures_of_a_large_study_show_its_first_groups(tmp_path):
     """And say which; tables have every arm."""
-    grids.save(*(grids.record(activation=name, learning_rate=i / 8) for i in range(1, 9) for name in ("relu", "gelu")))
+    grids.save(*(grids.record(activation=name, learning_rate=i / 8) for i in range(1, 10) for name in ("relu", "gelu")))
     found = report.load("made-up")
-    assert "first 6 of 8 groups and the first 2 of 2 arms" in drawings.left_out(found)
-    assert len([name for name, _ in drawings.of(found) if name.startswith("training_")]) == 6
-    assert len(found.estimates.query("metric == 'val_loss'")) == 16
+    assert drawings.left_out(found) == (
+        "the figures show the first 8 of 9 groups and the first 2 of 2 arms; --group and --activation choose others"
+    )
+    assert len([name for name, _ in drawings.of(found) if name.startswith("training_")]) == 8
+    assert len(found.estimates.query("metric == 'val_loss'")) == 18
+    (last,) = report.load("made-up", groups=["learning_rate=1.125"]).levels[0]
+    assert last == "charlm, learning_rate=1.125"
+    with pytest.raises(UnknownName, match="unknown group 'learning_rate=2' in results/made-up: did you mean"):
+        report.load("made-up", groups=["learning_rate=2"])
+
+
+def test_figures_of_an_ablation_show_all_of_it(committed):
+    """Its eight groups, of four optimizers and two symmetries; a part of a group's name chooses what it names."""
+    assert drawings.left_out(report.load("ablation-tuned")) == ""
+    assert report.load("ablation-tuned", groups=["soap"]).levels[0] == ["soap, bQbV, x8", "soap, symmetric, x8"]
 
 
 def test_groups_whose_names_are_alike_have_figures_of_their_own():

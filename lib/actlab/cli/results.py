@@ -36,6 +36,7 @@ def report(
     study: Study,
     model: Models = None,
     activation: Activations = None,
+    group: Annotated[list[str] | None, Option(help=f"Only groups with this in their name, such as soap{MANY}")] = None,
     reference: Annotated[str, Option(help="What the others are compared with; relu where there is one.")] = "",
     out: Annotated[Path | None, Option(help="Folder to write to; out/STUDY unless given.")] = None,
     plots: Annotated[bool, Option(help="Draw the figures too.")] = True,
@@ -48,7 +49,8 @@ def report(
     from actlab.study.fields import ours
     from actlab.study.overrides import listed
 
-    loaded = reports.load(study, listed(model), [ours(name) for name in listed(activation)], reference)
+    activations = [ours(name) for name in listed(activation)]
+    loaded = reports.load(study, listed(model), activations, reference, groups=listed(group))
     written = []
     place = paths.located(str(out)) if out else Path("out") / study
     for path in reports.write(loaded, place, (listed(formats) or ["png"]) if plots else ()):

@@ -20,8 +20,9 @@ from actlab.statistics.significance import ALPHA
 
 NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 """What a metric's figure is called, where not by its name: as the reference study called it."""
-GROUPS, ARMS = 6, 12
-"""The most groups that figures show, and the most arms of each: what a page can show, drawn within seconds."""
+GROUPS, ARMS = 8, 12
+"""The most groups that figures show, and the most arms of each: what a page can show, drawn within seconds. An ablation
+has eight groups."""
 MOST_BYTES = 120
 """Of a group in a file's name, which has 255 at most with what else stands in it."""
 
@@ -33,7 +34,7 @@ def left_out(report: Report) -> str:
         return ""
     return (
         f"the figures show the first {min(GROUPS, groups)} of {groups} groups and the first "
-        f"{min(ARMS, arms)} of {arms} arms; --model and --activation choose others"
+        f"{min(ARMS, arms)} of {arms} arms; --group and --activation choose others"
     )
 
 

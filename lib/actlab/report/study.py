@@ -134,20 +134,22 @@ def load(
     activations: Sequence[str] = (),
     reference: str = "",
     ends_alone: bool = False,
+    groups: Sequence[str] = (),
 ) -> Report:
-    """A recorded study, whole or only some models and activations of it; of ``ends_alone`` it has no averaged weights
-    and nothing at equal loss.
+    """A recorded study, whole or only some models, activations and groups of it; of ``ends_alone`` it has no averaged
+    weights and nothing at equal loss. ``groups``: parts of their names, ``soap`` of ``soap, symmetric, x1``.
 
     Raises:
-        UnknownName: a study without trials; a model, an activation of the chosen models, or a reference, without a
-            record.
+        UnknownName: a study without trials; a group, a model, an activation of the chosen models, or a reference,
+            without a record.
         BadInput: no trials that differ in the seed alone.
     """
     records = [record for record in tables.load_records(study) if settings.kind_of(record)]
     trials, pairs = tables.load(study, "all")
     names = named(trials)
     trials, pairs = trials.merge(names), pairs.merge(names)
-    chosen = _chosen(trials, {"model": models, "activation": activations}, f"results/{study}")
+    of_groups = _of_groups(trials, groups, f"results/{study}")
+    chosen = _chosen(of_groups, {"model": models, "activation": activations}, f"results/{study}")
     levels = settings.in_order(main(trials)["arm"])
     if reference:
         check_name("reference", reference, levels, f"results/{study}")
@@ -174,6 +176,14 @@ def _chosen(trials: pd.DataFrame, wanted: Mapping[str, Sequence[str]], where: st
     if main(trials).empty:
         raise BadInput(f"{where} has perturbed trials alone")
     return trials
+
+
+def _of_groups(trials: pd.DataFrame, wanted: Sequence[str], where: str) -> pd.DataFrame:
+    """The trials of groups with one of these parts in their names, of all where none is named."""
+    parts = trials["group"].str.split(", ")
+    for name in wanted:
+        check_name("group", name, dict.fromkeys(parts.explode()), where)
+    return trials[[not {*wanted}.isdisjoint(own) for own in parts]] if wanted else trials
 
 
 def joined(of_metrics: dict[str, pd.DataFrame]) -> pd.DataFrame:
