@@ -73,7 +73,7 @@ def run(
     with loading():
         from actlab.cli import run_log
         from actlab.records import store
-        from actlab.study import overrides
+        from actlab.study import other_settings, overrides
         from actlab.study import run as study
         from actlab.study.progress import StudyDisplay, why
         from actlab.study.record import failure_of
@@ -90,6 +90,7 @@ def run(
 
         start, found = time.monotonic() - since, []  # seconds that a run needs before it trains
         for settings in all_of_them:
+            other_settings.warn(settings.study, settings.arms(), settings.of_each)
             arms = how_far.of(settings)
             left, rows = how_far.seconds_left(arms, workers, start), arms.to_dict("records")
             found.append({"study": settings.study, "workers": workers, "seconds_left": left, "arms": rows})

@@ -66,6 +66,11 @@ class LanguageStudy(Study):
         plan = {"plan": self.plan.mark} if self.plan else {}
         return plan | ({"tuning": asdict(self.tuning)} if self.tuning else {})
 
+    @property
+    def of_each(self) -> tuple[str, ...]:
+        """The rate that is tried and its seed, where one is chosen here."""
+        return (self.tunes, "seed") if self.tuning else ()
+
     def arms_of(self, kind: str) -> list[Arm]:
         """The arms of a cell's own settings whose records are of a kind."""
         raise NotImplementedError

@@ -13,7 +13,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import BadInput, UnknownName, brief, check_number
 from actlab.records import store
-from actlab.study import provenance
+from actlab.study import other_settings, provenance
 from actlab.study.batch_memory import check_batches
 from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
@@ -135,6 +135,7 @@ def run(
         watch(note)
     if not scheduler:
         check_batches(found.missing)
+    other_settings.warn(study.study, found.arms, study.of_each)
     told = set[str]()
     while True:
         called = names_of(found.arms)

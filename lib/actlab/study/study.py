@@ -45,6 +45,11 @@ class Study(Checked):
         """Its arms in the order in which they run."""
         raise NotImplementedError
 
+    @property
+    def of_each(self) -> tuple[str, ...]:
+        """Settings in which its arms differ though its params file names one value, or none."""
+        return ()
+
     def check_named(self, where: str) -> None:
         """``UnknownName`` where a part of its params file is about an arm that it lacks."""
 

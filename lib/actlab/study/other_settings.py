@@ -1,0 +1,93 @@
+"""Whether new arms would stand beside recorded ones of other settings, said before they train: a study that is run
+again after an edit of its params file keeps the arms from before, and tables show both."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from actlab import paths
+from actlab.errors import RecordError
+from actlab.records import store
+from actlab.records.settings import MAIN, cell_of, labels_of, settings_of, text, without_trials
+from actlab.study.trial import Arm
+
+ALONE = (*MAIN, "twins")
+"""Kinds of arms that no other one of their settings goes with, as a noise floor does."""
+
+
+def warn(study: str, arms: Sequence[Arm], of_each: Collection[str] = ()) -> None:
+    """One line where arms that are to be trained would join recorded ones of their cell which the study does not plan
+    any more. More seeds, models, activations or levels of an axis say nothing.
+
+    Args:
+        study: its name.
+        arms: all that it plans.
+        of_each: settings in which its arms differ by their nature, as the rates of a tuning.
+    """
+    new = [arm for arm in arms if arm.kind in ALONE and not store.path_of(study, arm.id).exists()]
+    old = defaultdict[str, list[store.Record]](list)
+    for record in _not_planned(study, arms) if new else ():
+        old[_cell(record)].append(record)
+    joined, differ = set[str](), dict[str, tuple[set[str], set[str]]]()
+    for arm in new:
+        every = {record["arm"]: _departures(record, arm.as_record, of_each) for record in old[_cell(arm.as_record)]}
+        departures = {name: differing for name, differing in every.items() if differing}
+        joined |= departures.keys()
+        for name, (before, after) in min(departures.values(), key=len, default={}).items():
+            there, here = differ.setdefault(name, (set(), set()))
+            there.add(before)
+            here.add(after)
+    if joined:
+        sides = {name: [" | ".join(sorted(values)) for values in both] for name, both in differ.items()}
+        told = [f"{name} {was}, now {now}" for name, (was, now) in sides.items()]
+        count = f"{len(joined)} arm{'s' * (len(joined) > 1)}"
+        logging.getLogger("actlab").warning(
+            "%s has %s of other settings (%s), and tables will show old and new ones together; `study: NAME` gives the "
+            "new ones a study of their own (--set study=NAME), `actlab mv %s NAME` the old ones",
+            store.where(study),
+            count,
+            "; ".join(told),
+            study,
+        )
+
+
+def _not_planned(study: str, arms: Sequence[Arm]) -> Iterator[store.Record]:
+    """Its recorded arms whose settings none of these has, with however many trials; what cannot be read is told of
+    elsewhere."""
+    ids = {arm.id for arm in arms}
+    planned = {_known_by(arm.as_record) for arm in arms}
+    found = []
+    for path in sorted(store.folder_of(study).glob(paths.RECORDS)):
+        if path.stem not in ids:
+            with suppress(RecordError):
+                found.append(store.load(path))
+    for record in store.current(found):
+        if record["kind"] in ALONE and _known_by(record) not in planned:
+            yield record
+
+
+def _known_by(record: store.Record) -> str:
+    """What an arm keeps when it grows."""
+    return store.canonical([record["kind"], labels_of(record)[:1], without_trials(record["config"])])
+
+
+def _cell(record: store.Record) -> str:
+    return store.canonical([record["kind"], cell_of(record)])
+
+
+def _departures(old: store.Record, new: store.Record, of_each: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Setting -> (its value in a recorded arm, in a new one), where the two differ."""
+    for told in (settings_of, _without_a_name):
+        before, now = told(old), told(new)
+        names = [name for name in before | now if name not in of_each]
+        both = {name: (text(before.get(name), name), text(now.get(name), name)) for name in names}
+        if differ := {name: values for name, values in both.items() if values[0] != values[1]}:
+            return differ
+    return {}
+
+
+def _without_a_name(record: store.Record) -> dict[str, Any]:
+    """Versions of own parts, and what an optimizer has of its own."""
+    return {name: record["config"].get(name, {}) for name in ("parts", "optimizer_settings")}
