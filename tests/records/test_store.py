@@ -1,5 +1,7 @@
 """Records on disk: checked on reading, never rewritten."""
 
+from unittest.mock import Mock
+
 import grids
 import pytest
 from damage import changed
@@ -80,6 +82,18 @@ def test_a_hidden_file_is_no_record(monkeypatch):
     rename("toy", "other")
     assert store.studies() == ["other"]
     assert len(store.load_study("other")) == 1
+
+
+def test_a_large_study_is_read_once(monkeypatch):
+    """However often it is asked for, as a report asks for each of its tables."""
+    for number in range(600):
+        path = store.path_of("toy", f"one-{number}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    read = Mock(side_effect=lambda path: {"kind": "performance", "study": "toy"})
+    monkeypatch.setattr(store, "load", read)
+    assert len(store.load_study("toy")) == len(store.load_study("toy")) == 600
+    assert read.call_count == 600
 
 
 ARM = grids.identified(grids.record(), "toy")

@@ -205,7 +205,7 @@ def load_study(study: str) -> list[Record]:
     return _versions_named(current(records))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)  # less than the records of a study would hold none of them until they are asked for again
 def _unchanged(path: Path, time: int, size: int) -> Record:
     """``load`` of a file in a state of it."""
     return load(path)

@@ -157,6 +157,7 @@ def load(
     estimates, differences = dict[str, pd.DataFrame](), dict[str, pd.DataFrame]()
     for name in metrics_of(records):
         table = rows_of(name, trials, pairs)
+        table = table[[column for column in (*ARM, "seed", "first", "second", name) if column in table]]  # few are fast
         if name in table and table[name].notna().any():
             estimates[name] = estimated(table, name)
             differences[name] = minus(table, name, ["group"], "arm", reference)
