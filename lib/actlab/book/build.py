@@ -66,7 +66,10 @@ def beside_its_parent() -> None:
 def _state(root: Path) -> str:
     """Hash of the software, the addresses, every page's inputs, and of what Sphinx and the paper read and have written:
     names, sizes and times."""
-    files = sorted(path for name in ("book", "paper") for path in (root / name).rglob("*") if path.is_file())
-    files = [path for path in files if path.name != "built-from"]
-    inputs = [software(), addresses(), *(page.made_from() for page in load_pages(root))]
-    return store.digest([*inputs, *((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)])
+    files = []
+    for path in sorted([*(root / "book").rglob("*"), *(root / "paper").rglob("*")]):
+        if path.is_file() and path.name != "built-from":
+            status = path.stat()
+            files.append((str(path), status.st_size, status.st_mtime_ns))
+    pages = [page.made_from() for page in load_pages(root)]
+    return store.digest([software(), addresses(), *pages, *files])

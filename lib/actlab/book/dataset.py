@@ -69,11 +69,10 @@ def _type(node: Node) -> str:
 
 def dictionary() -> str:
     """Every key of a record with the objects that have it, and every column of the tidy tables, as Markdown."""
-    found = [
-        (f"`{key}`", _type(value), name, value.get("description", ""))
-        for name, node in objects().items()
-        for key, value in node["properties"].items()
-    ]
+    found = []
+    for name, node in objects().items():
+        for key, value in node["properties"].items():
+            found.append((f"`{key}`", _type(value), name, value.get("description", "")))
     head = ["key", "type", "of", "meaning"]
     keys = pd.DataFrame(found, columns=head).groupby(["key", "type", "meaning"], as_index=False).agg(", ".join)[head]
     columns = [(f"`{name}`", *about) for name, about in tables.COLUMNS.items() if name not in tables.ELSEWHERE]

@@ -91,7 +91,9 @@ def make(page: Page) -> None:
         if isinstance(error, PapermillExecutionError):
             first = error.source.strip().partition("\n")[0]
             where = f"cell {error.cell_index + 1} (`{first}`): {error.ename}"
-            said = f"{f'checks/{page.checks.name}' if error.source == checks else where}: {error.evalue}"
+            if error.source == checks:
+                where = f"checks/{page.checks.name}"
+            said = f"{where}: {error.evalue}"
         about = f"{page.name} (notebooks/{page.notebook}.ipynb): {said}"
         raise BookError(f"{about}; the notebook as far as it came: {work}") from None
     if page.checks.exists():

@@ -22,7 +22,8 @@ CITE = """@misc{{actlab, author = {{{{{author}}}}}, title = {{{title}}},
 
 def commit() -> str:
     """The repository's commit, ``abcdef1234``, and whether tracked files differ from it."""
-    return f"commit {found.strip()}" if (found := git(*DESCRIBE)) else "no commit"
+    found = git(*DESCRIBE)
+    return f"commit {found.strip()}" if found else "no commit"
 
 
 def live(page: Page, origin: str) -> str:
@@ -56,7 +57,8 @@ def text(page: Page | None) -> str:
     line = f"Written by actlab {__version__} from {commit()}; {versions}"
     if not (page and page.reads):
         return f"{line}."
-    days = sorted(filter(None, (day(path) for path in page.every_file() if path.suffix == ".json")))
+    records = [path for path in page.every_file() if path.suffix == ".json"]
+    days = sorted(filter(None, map(day, records)))
     made = f", made from {days[0]} to {days[-1]}" if days else ""
     return f"{line}; records: {len(days)}{made}."
 

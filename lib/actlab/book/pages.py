@@ -44,7 +44,8 @@ class Page(BaseModel):
 
     @model_validator(mode="after")
     def _sources_exist(self) -> Self:
-        for place in (self.source, *(self._root / name for name in (self.file, *self.files) if name)):
+        named = [self._root / name for name in (self.file, *self.files) if name]
+        for place in (self.source, *named):
             if not place.exists():
                 raise ValueError(f"there is no {place.relative_to(self._root)}")
         return self
@@ -67,14 +68,18 @@ class Page(BaseModel):
     @property
     def values(self) -> dict[str, Any]:
         """The parameters with which the notebook is executed: those of the params file, then the entry's own."""
-        found = {**(read_yaml(self._root / self.file) if self.file else {}), **self.params}
+        found = dict(read_yaml(self._root / self.file)) if self.file else {}
+        found |= self.params
         found.pop("kind", None)
         return found
 
     def every_file(self) -> list[Path]:
         """All that the page reads: what lies in its studies' folders, and its files."""
-        found = [file for study in self.reads for file in sorted(paths.results().glob(f"{study}/**/[!.]*"))]
-        return [file for file in (*found, *(self._root / name for name in self.files)) if file.is_file()]
+        found: list[Path] = []
+        for study in self.reads:
+            found += sorted(paths.results().glob(f"{study}/**/[!.]*"))
+        found += [self._root / name for name in self.files]
+        return [file for file in found if file.is_file()]
 
     def made_from(self) -> str:
         """One hash of everything that the page depends on: software, notebook, checks, parameters and what it reads."""
@@ -128,7 +133,8 @@ def load_pages(root: Path = paths.ROOT) -> list[Page]:
     """
     source = root / "book" / "pages.yaml"
     try:
-        pages = TypeAdapter(list[Page]).validate_python(read_yaml(source) if source.exists() else [], context=root)
+        entries = read_yaml(source) if source.exists() else []
+        pages = TypeAdapter(list[Page]).validate_python(entries, context=root)
     except ValidationError as error:
         raise BadInput(f"book/pages.yaml: {error}") from None
     if twice := sorted(name for name, times in Counter(page.name for page in pages).items() if times > 1):

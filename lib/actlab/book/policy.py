@@ -70,7 +70,8 @@ def finish(folder: Path) -> None:
     for path in folder.rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         if found := MARK.search(page):
-            allowed = hashes(page, set()) - {*found[1].split()} | hashes(BUTTONS, set())
+            strange = {*found[1].split()}
+            allowed = (hashes(page, set()) - strange) | hashes(BUTTONS, set())
             named = page.replace(TOGGLE.format(""), TOGGLE.format(' aria-label="Its pages"'))
             write_text(path, named.replace(meta(set()) + found[0], meta(allowed), 1))
         elif page.startswith(LEADS_ON):
