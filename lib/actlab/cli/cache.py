@@ -64,8 +64,9 @@ def prune(
     for name in part or ():
         check_name("part", name, PARTS, "--part")
     since = time.time() - days * DAY  # what a process trains now has changed later
-    there = [file for name in part or PARTS for file in files(name).items()]
-    old = {path: status.st_size for path, status in there if status.st_mtime <= since}
+    old: dict[Path, int] = {}
+    for name in part or PARTS:
+        old |= {path: status.st_size for path, status in files(name).items() if status.st_mtime <= since}
     said = f"{len(old)} files, {decimal(sum(old.values()))}"
     if dry_run or not old:
         console.print(f"would delete {said}")

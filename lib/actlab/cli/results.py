@@ -53,7 +53,8 @@ def report(
     loaded = reports.load(study, listed(model), activations, reference, groups=listed(group))
     written = []
     place = paths.located(str(out)) if out else Path("out") / study
-    for path in reports.write(loaded, place, (listed(formats) or ["png"]) if plots else ()):
+    drawn = (listed(formats) or ["png"]) if plots else []
+    for path in reports.write(loaded, place, drawn):
         written.append(str(path))
         console.print(str(path))
     for line in loaded.rates.lines:
@@ -116,7 +117,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
 
     names = {
         "studies": _studies(),
-        "activations": {name: f"{'gated; ' * row.gated}{row.source}" for name, row in ACTIVATIONS.items()},
+        "activations": {name: f"gated; {row.source}" if row.gated else row.source for name, row in ACTIVATIONS.items()},
         "models": {
             name: f"{row.description}; acts in: {row.acts_in}" if row.acts_in else row.description
             for name, row in MODELS.items()
@@ -127,7 +128,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
             for name, size in SCALES.items()
         },
         "optimizers": {
-            name: f"usual rate {row.defaults['lr']:g}{'; betas' * row.has_betas}; {row.source}"
+            name: f"usual rate {row.defaults['lr']:g}; {'betas; ' if row.has_betas else ''}{row.source}"
             for name, row in OPTIMIZERS.items()
         },
         "texts": {name: DATASETS[name].description if name in DATASETS else "" for name in TEXTS},
@@ -148,9 +149,10 @@ def _studies() -> dict[str, str]:
     with suppress(paths.NoProject):
         for name in store.folders():
             folder = store.folder_of(name)
-            count = sum(not path.name.startswith("baseline-") for path in folder.glob(paths.RECORDS))
-            if count:
-                found[name] = f"{count} records{', recorded by actlab' * (folder.parent != paths.results())}"
+            records = [path for path in folder.glob(paths.RECORDS) if not path.name.startswith("baseline-")]
+            whose = "" if folder.parent == paths.results() else ", recorded by actlab"
+            if records:
+                found[name] = f"{len(records)} records{whose}"
     return found
 
 

@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -27,6 +27,9 @@ from actlab.cli.options import (
     talk,
 )
 from actlab.errors import LIMITS, BadInput
+
+if TYPE_CHECKING:
+    from actlab.study.study import Study as AnyStudy
 
 app = typer.Typer()
 Files = Annotated[list[Path], Argument(help="Params files, such as params/repro-quick.yaml; one after the other.")]
@@ -73,7 +76,7 @@ def run(
     with loading():
         from actlab.cli import run_log
         from actlab.records import store
-        from actlab.study import other_settings, overrides
+        from actlab.study import overrides
         from actlab.study import run as study
         from actlab.study.progress import StudyDisplay, why
         from actlab.study.record import failure_of
@@ -86,23 +89,13 @@ def run(
         for path in params
     ]
     if dry_run:
-        from actlab.study import status as how_far
-
-        start, found = time.monotonic() - since, []  # seconds that a run needs before it trains
-        for settings in all_of_them:
-            other_settings.warn(settings.study, settings.arms(), settings.of_each)
-            arms = how_far.of(settings)
-            left, rows = how_far.seconds_left(arms, workers, start), arms.to_dict("records")
-            found.append({"study": settings.study, "workers": workers, "seconds_left": left, "arms": rows})
-            print_table(arms)
-            console.print(how_far.in_words(arms, workers, start))
-        if as_json:
-            print_json(found)
+        _say_how_far(all_of_them, workers, since, as_json)
         return
     failed = False
     for settings in all_of_them:  # of which none trains before all are checked
-        for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
-            console.print(f"set aside: {path}")
+        if redo_damaged:
+            for path in store.set_damaged_aside(settings.study):
+                console.print(f"set aside: {path}")
         display = StudyDisplay(console, verbose=logging.getLogger("actlab").isEnabledFor(logging.INFO))
         with (
             display,
@@ -122,15 +115,33 @@ def run(
         raise typer.Exit(1)
 
 
+def _say_how_far(studies: "list[AnyStudy]", workers: int, since: float, as_json: bool) -> None:
+    """In place of a run that began at a moment of ``time.monotonic``."""
+    from actlab.study import other_settings
+    from actlab.study import status as how_far
+
+    start, found = time.monotonic() - since, []  # seconds that a run needs before it trains
+    for study in studies:
+        other_settings.warn(study.study, study.arms(), study.of_each)
+        arms = how_far.of(study)
+        left = how_far.seconds_left(arms, workers, start)
+        rows = arms.to_dict("records")
+        found.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": rows})
+        print_table(arms)
+        console.print(how_far.in_words(arms, workers, start))
+    if as_json:
+        print_json(found)
+
+
 @app.command("check-plugin")
 def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of your own.")]) -> None:
     """Check your own parts by the contracts of ours (reach, causality, gradient, count); exit code 1 if one breaks."""
     from actlab.plugins import contracts
 
-    broken = 0
+    broken = False
     for each in contracts.check(file):
         console.print(f"{each.part:<22} {each.contract:<10} {'holds ' if each.holds else 'BROKEN'}  {each.found}")
-        broken += not each.holds
+        broken = broken or not each.holds
     if broken:
         raise typer.Exit(1)
 
@@ -217,8 +228,10 @@ def replay(
     with StudyDisplay(console) as display:
         for outcome in replays.replay_all(tasks, workers, display.watch, keep):
             console.print(outcome.sentence)
-            trained += outcome.record is not None
-            wrong += outcome.wrong
+            if outcome.record is not None:
+                trained += 1
+            if outcome.wrong:
+                wrong += 1
     if not trained:
         raise BadInput(f"none of {len(tasks)} trials could be trained again here")
     if every:

@@ -188,9 +188,9 @@ def _check_imports(file: PluginFile, tree: ast.Module) -> None:
             names = ["." * node.level + (node.module or "")]
         else:
             continue
-        for name in filter(_of_the_user, names):
+        if own := [*filter(_of_the_user, names)]:
             raise BadInput(
-                f"plug-in {file.name}: line {node.lineno} imports {name}, a file that no hash follows: put all into "
+                f"plug-in {file.name}: line {node.lineno} imports {own[0]}, a file that no hash follows: put all into "
                 "one file"
             )
 
@@ -201,7 +201,10 @@ def _of_the_user(module: str) -> bool:
     root = module.partition(".")[0]
     if not root:  # of `from . import mine`
         return True
-    if root == "actlab" or root in sys.stdlib_module_names or not (spec := find_spec(root)):
+    if root == "actlab" or root in sys.stdlib_module_names:
+        return False
+    spec = find_spec(root)
+    if spec is None:
         return False
     places = f"{spec.origin} {spec.submodule_search_locations}"
     return "site-packages" not in places and "dist-packages" not in places

@@ -52,11 +52,12 @@ def check(file: str) -> Iterator[ContractResult]:
     load_plugins([file])
     for part in parts_in(paths.located(file)):
         for name, test in CONTRACTS[part.kind].items():
+            faults = []
             try:
                 with guarded("it"):
-                    faults = [
-                        f"{' with '.join(case)}: {fault}" for case in _cases(part, test) if (fault := test(*case))
-                    ]
+                    for case in _cases(part, test):
+                        if fault := test(*case):
+                            faults.append(f"{' with '.join(case)}: {fault}")
             except BadInput as error:
                 faults = [str(error)]
             yield ContractResult(f"{part.kind} {part.name}", name, not faults, "; ".join(faults) or f"{test.__doc__}")
@@ -164,8 +165,8 @@ def gradients(model: str, name: str) -> str:
     loss = F.cross_entropy(net(given).flatten(0, 1), given.roll(-1, 1).flatten())
     loss.backward()  # type: ignore[no-untyped-call]
     found = {key: parameter.grad for key, parameter in net.named_parameters() if not key.endswith(UNSEEN)}
-    wrong = ", ".join(key for key, g in found.items() if g is None or not g.isfinite().all() or not g.any())
-    return f"{wrong} learns nothing" if wrong else ""
+    idle = [key for key, slope in found.items() if slope is None or not slope.isfinite().all() or not slope.any()]
+    return f"{', '.join(idle)} learns nothing" if idle else ""
 
 
 def counts(model: str, name: str) -> str:

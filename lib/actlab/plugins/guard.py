@@ -154,7 +154,8 @@ def guarded(what: str) -> Iterator[None]:
     except (ActlabError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        place = f" ({line})" if (line := line_in_plugin(error)) else ""
+        line = line_in_plugin(error)
+        place = f" ({line})" if line else ""
         raise BadInput(f"{what} raises {said(error)}{place}") from error
 
 

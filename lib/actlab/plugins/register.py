@@ -97,7 +97,8 @@ def register_activation(
     if (shape := value.shape) != (2, 3, 4):
         hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
         raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(shape)}{hint}")
-    if not (learned or (value.isfinite().all() and slope.isfinite().all())):  # what it learns has no start yet
+    finite = value.isfinite().all() and slope.isfinite().all()
+    if not learned and not finite:  # what it learns has no start yet
         raise BadInput(f"{what} or its derivative is not finite everywhere between -2 and 2")
     if learned and not hasattr(module, "initialise"):
         raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
@@ -152,7 +153,8 @@ def register_optimizer(name: str, class_or_factory: Any, *, rate: float | None =
     if missing := sorted({"lr", "weight_decay"} - taken.keys()):
         raise BadInput(f"{what} must take (params, lr=..., weight_decay=...): {' and '.join(missing)} is missing")
     usual = {each: one.default for each, one in taken.items() if isinstance(one.default, int | float | tuple)}
-    usual |= {} if rate is None else {"lr": rate}
+    if rate is not None:
+        usual["lr"] = rate
     if "lr" not in usual:
         raise BadInput(f"{what} has no usual learning rate: give its lr a default, or say rate=...")
     if "betas" in taken and "betas" not in usual:
@@ -272,8 +274,9 @@ def _checked(what: str, values: object, shape: torch.Size) -> Tensor:
         raise BadInput(f"{allowed} {type(values).__name__}")
     if values.shape != shape[:1] or values.is_complex():
         raise BadInput(f"{allowed} {tuple(values.shape)} {values.dtype} for two {tuple(shape)} tensors")
-    for value in values[~values.isfinite()]:
-        raise BadInput(f"{allowed} {value.item()}")
+    wrong = values[~values.isfinite()]
+    if len(wrong):
+        raise BadInput(f"{allowed} {wrong[0].item()}")
     return values
 
 
