@@ -45,7 +45,9 @@ def snapshot_of(place: Path, iteration: int) -> Path:
 def tensors_of(trial: Trial, iteration: int | None = None) -> dict[str, Tensor]:
     """Weights of a finished trial, at its end or at a snapshot."""
     place = place_of(trial)
-    return checkpoint.read_tensors(place if iteration is None else snapshot_of(place, iteration))[0]
+    if iteration is not None:
+        place = snapshot_of(place, iteration)
+    return checkpoint.read_tensors(place)[0]
 
 
 def cached(task: Task) -> list[Results] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import product
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
@@ -128,11 +129,11 @@ class CharacterStudy(LanguageStudy):
         """Refuse also a user's own part that sees the future, or a metric that fails on real predictions; refuse, or
         announce, what bfloat16 means on this processor; measure the text's own tables."""
         super().prepare(missing)
-        first = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
-        if first:
-            self._try_metrics(first[0])
-        check_causal((trial.model, trial.activation) for trial in first)
-        slow = {trial.model: trial for trial in first if (trial.dtype, trial.device) == (BFLOAT16, "cpu")}
+        firsts = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
+        if firsts:
+            self._try_metrics(firsts[0])
+        check_causal((trial.model, trial.activation) for trial in firsts)
+        slow = {trial.model: trial for trial in firsts if (trial.dtype, trial.device) == (BFLOAT16, "cpu")}
         note = setup.check_bfloat16(trial.fresh() for trial in slow.values()) if slow else ""
         baselines.ensure(self, bool(missing))
         return note
@@ -142,7 +143,8 @@ class CharacterStudy(LanguageStudy):
         the windows on which trials are compared."""
         if not (own := own_metrics(self.plugins)):
             return
-        frozen, pair = trial.compared_on(self.prediction_windows), (trial, trial.with_change(trial.seed + 1))
+        frozen = trial.compared_on(self.prediction_windows)
+        pair = trial, trial.with_change(trial.seed + 1)
         first, second = (predict(each.fresh().to(trial.device), frozen) for each in pair)
         try:
             metrics.row_means(first, second, dict(own))
@@ -163,25 +165,31 @@ class CharacterStudy(LanguageStudy):
         """Seed and change of each trial of the arms of a kind: of the noise floor, which has the first seed plain,
         repeated, and with one weight moved by one unit in the last place; of the perturbed arm."""
         if kind == "floor":
-            return [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE) if self.noise_floor]
+            return [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE)] if self.noise_floor else []
         if kind == "perturbed":
             changes = (PLAIN, *self.perturbations) if self.perturbations else ()
-            return [(seed, change) for seed in self.seeds for change in changes]
+            return [*product(self.seeds, changes)]
         return [(seed, PLAIN) for seed in self.seeds]
 
     def arms_of(self, kind: str) -> list[Arm]:
         """In an arm of changes every stream has the trial's seed."""
         arms: list[Arm] = []
-        for first in self.firsts() if (changes := self.changes(kind)) else ():
-            asked = self.asked(first, kind)
-            also = tuple(step for step in asked.snapshots if step % first.evaluate_every)
+        changes = self.changes(kind)
+        if not changes:
+            return arms
+        for planned in self.firsts():
+            asked = self.asked(planned, kind)
+            also = tuple(step for step in asked.snapshots if step % planned.evaluate_every)
             alone = {} if kind == "trials" else {"varies": ALL, "fixed": 0}
-            first = first.model_copy(update={"also": also, **alone})
-            trials = tuple(first.with_change(*each) for each in changes)
-            words = [word for word, usual in ((first.varies, ALL), (kind, "trials")) if word != usual]
-            name = "-".join([first.model, first.activation, *words])
+            first = planned.model_copy(update={"also": also, **alone})
+            trials = tuple(first.with_change(seed, change) for seed, change in changes)
+            words = [first.model, first.activation]
+            if first.varies != ALL:
+                words.append(first.varies)
+            if kind != "trials":
+                words.append(kind)
             config = config_of(first, kind, [trial.label for trial in trials], asked)
-            arms.append(Arm(self.study, kind, name, trials, config, asked, self.decided))
+            arms.append(Arm(self.study, kind, "-".join(words), trials, config, asked, self.decided))
         return arms
 
     def asked(self, first: CharacterTrial, kind: str) -> Measures:
@@ -192,8 +200,11 @@ class CharacterStudy(LanguageStudy):
         if kind == "trials":
             own = {name: getattr(self, name) for name in ("snapshots", "ensembles", "equal_compute")}
             return replace(asked, protocol=protocol, **own)
-        on = first.defects + ((DOUBLED,) if DOUBLED in protocol else ())  # twice: recorded ids have it so
-        return replace(asked, protocol=on, snapshots=self.snapshots if kind == "perturbed" and self.follow else ())
+        on = first.defects
+        if DOUBLED in protocol:
+            on += (DOUBLED,)  # twice: recorded ids have it so
+        snapshots = self.snapshots if kind == "perturbed" and self.follow else ()
+        return replace(asked, protocol=on, snapshots=snapshots)
 
 
 Study = CharacterStudy

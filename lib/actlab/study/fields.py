@@ -102,9 +102,12 @@ def as_tuple(value: object) -> object:
 
 def _pair(value: Any) -> Any:
     """A list of two numbers, also in words; nothing stays nothing."""
-    if value is None or len(pair := as_list(value)) == 2:
-        return value if value is None else pair
-    raise BadInput("expected two numbers, as in betas=[0.9, 0.99]")
+    if value is None:
+        return None
+    pair = as_list(value)
+    if len(pair) != 2:
+        raise BadInput("expected two numbers, as in betas=[0.9, 0.99]")
+    return pair
 
 
 def each_once(values: S) -> S:
@@ -130,11 +133,15 @@ def folder(name: str) -> str:
 def _readable(name: str, info: ValidationInfo) -> str:
     if re.search(r"[<>\t\n]", name) or CONTROL.search(name):
         raise BadInput("a text's name has no <, no > and no control character")
-    if (name in TEXTS or is_file(name) or info.context != BEFORE) and (own := own_sha256(name)):
-        load_text(name)
-        with no_download(), suppress(DataError):  # a copy of a built-in text is that text
-            built_in = FIXED.get(own, "pydoc")
-            return built_in if load_text(built_in).sha256 == own else name
+    may_come = info.context == BEFORE and name not in TEXTS and not is_file(name)  # with a plug-in
+    own = "" if may_come else own_sha256(name)
+    if not own:
+        return name
+    load_text(name)
+    with no_download(), suppress(DataError):  # a copy of a built-in text is that text
+        built_in = FIXED.get(own, "pydoc")
+        if load_text(built_in).sha256 == own:
+            return built_in
     return name
 
 

@@ -54,8 +54,10 @@ class LanguageStudy(Study):
 
     @model_validator(mode="after")
     def _betas_fit(self) -> Self:
+        if not getattr(self, "betas", None):
+            return self
         having = sorted(name for name, row in OPTIMIZERS.items() if row.has_betas)
-        for name in self.levels("optimizer") if getattr(self, "betas", None) else ():
+        for name in self.levels("optimizer"):
             if name in OPTIMIZERS and name not in having:
                 raise BadInput(f"betas: optimizer {name!r} takes none; those that do are {', '.join(having)}")
         return self
@@ -63,8 +65,12 @@ class LanguageStudy(Study):
     @property
     def decided(self) -> Settings:
         """What a record says of the plan, and of the tuning."""
-        plan = {"plan": self.plan.mark} if self.plan else {}
-        return plan | ({"tuning": asdict(self.tuning)} if self.tuning else {})
+        found: Settings = {}
+        if self.plan:
+            found["plan"] = self.plan.mark
+        if self.tuning:
+            found["tuning"] = asdict(self.tuning)
+        return found
 
     @property
     def of_each(self) -> tuple[str, ...]:
@@ -88,9 +94,15 @@ class LanguageStudy(Study):
         """Kind by kind. Those of a study that chooses learning rates, or takes the chosen ones, depend on what is
         recorded."""
         cells = self.cells()
+        arms: list[Arm] = []
         if self.tuning is not None:
-            return [arm for cell in cells for arm in tuned(cell)[0]]
-        return list(dict.fromkeys(arm for kind in self.recorded for cell in cells for arm in cell.arms_of(kind)))
+            for cell in cells:
+                arms += tuned(cell)[0]
+            return arms
+        for kind in self.recorded:
+            for cell in cells:
+                arms += cell.arms_of(kind)
+        return list(dict.fromkeys(arms))
 
     def prepare(self, missing: Sequence[Arm]) -> str:
         """Refuse what no record holds; warn where the rates were chosen under other settings."""
@@ -110,4 +122,5 @@ class LanguageStudy(Study):
         one = self.replace(**{**self.own_settings(cell), **cell, "rates": None})
         if self.rates is None:
             return one
-        return one.replace(**{self.tunes: chosen(one, self.rates, one.arms_of(self.recorded[0])[0]).rate})
+        first = one.arms_of(self.recorded[0])[0]
+        return one.replace(**{self.tunes: chosen(one, self.rates, first).rate})

@@ -37,7 +37,8 @@ def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...]
     """Every unordered pair of disjoint ensembles of ``size`` trials each."""
     for first in combinations(labels, size):
         rest = [label for label in labels[labels.index(first[0]) :] if label not in first]
-        yield from ((first, second) for second in combinations(rest, size))
+        for second in combinations(rest, size):
+            yield first, second
 
 
 def ensembles(predictions: Predictions, size: int, most: int | None = None, own: Iterable[str] = ()) -> list[Results]:
@@ -48,12 +49,13 @@ def ensembles(predictions: Predictions, size: int, most: int | None = None, own:
     """
     pairs = list(disjoint(list(predictions), size))
     n = min(most or len(pairs), len(pairs))
+    chosen = [pairs[i * len(pairs) // n] for i in range(n)]
     return [
         {
             "between": [list(first), list(second)],
             **metrics.row_means(_average(predictions, first), _average(predictions, second), own),
         }
-        for first, second in (pairs[i * len(pairs) // n] for i in range(n))
+        for first, second in chosen
     ]
 
 

@@ -26,8 +26,10 @@ def measured_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, T
             found[name] = _equal(row, now[place]) and found.get(name, True)
         else:
             left_out.append(name)
-    more = [*record.get("metrics", ()), *(["training"] if "training" in trial.results else [])]
-    return found, ", ".join(dict.fromkeys([*left_out, *more]))
+    left_out += record.get("metrics", ())
+    if "training" in trial.results:
+        left_out.append("training")
+    return found, ", ".join(dict.fromkeys(left_out))
 
 
 def rows_of(node: Any, label: str, *place: Any) -> Iterator[Row]:
@@ -39,9 +41,10 @@ def rows_of(node: Any, label: str, *place: Any) -> Iterator[Row]:
         about = repr([node.get(name) for name in ("between", "of", "label")])
         if repr(label) in about:
             yield (*place, about), node
+        step = [node["iteration"]] if "iteration" in node else []
         for name, inner in node.items():
             if (*place, name) != ("trials",):
-                yield from rows_of(inner, label, *place, *([node["iteration"]] if "iteration" in node else []), name)
+                yield from rows_of(inner, label, *place, *step, name)
 
 
 def _name(place: tuple[Any, ...], row: Results, label: str) -> str:
@@ -55,9 +58,11 @@ def _arm_again(trial: RecordedTrial, after: Results, tensors: Mapping[str, Tenso
     """The record of the arm's trials whose weights are at hand, the one that was trained again among them; with its
     evaluations, where the record may have snapshots."""
     record, along = trial.record, after.get("history", ())
+    if not tensors:
+        return {}
     held: dict[Trial, Mapping[str, Tensor]] = {}
     results = []
-    for recorded in record["trials"] if tensors else ():
+    for recorded in record["trials"]:
         each = RecordedTrial(record, recorded["label"])
         left = tensors if each.label == trial.label else each.kept()
         if recorded["status"] == "done" and left is not None:

@@ -99,7 +99,8 @@ class MeasuredArm:
             extra["ensembles"] = {str(size): ensembles(self.end, size, own=self.own) for size in sizes}
         if recipe.average:
             averaged = {str(decay): self.predictions(start=f"average/{decay}/weights/") for decay in recipe.decays}
-            extra["average"] = recipe.single({d: row_pairs(p, self.couples, self.own) for d, p in averaged.items()})
+            pairs = {decay: row_pairs(found, self.couples, self.own) for decay, found in averaged.items()}
+            extra["average"] = recipe.single(pairs)
         if sizes := self.asked.equal_compute:
             extra["equal_compute"] = [self._equal_compute(size) for size in (1, *sizes)]
         return extra
@@ -111,7 +112,11 @@ class MeasuredArm:
     def _snapshot(self, step: int) -> Results:
         """Each trial's evaluation there and against itself at the end, every pair's metrics, and the defects' view of
         the same models."""
-        evaluations = {left["label"]: e for left in self.left for e in left["history"] if e["iteration"] == step}
+        evaluations: Results = {}
+        for left in self.left:
+            for evaluation in left["history"]:
+                if evaluation["iteration"] == step:
+                    evaluations[left["label"]] = evaluation
         along = tuple(name for name in self.asked.protocol if name != BATCHES)  # costly: at the end only
         now = self.predictions(step)
         return {

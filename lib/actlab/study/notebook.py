@@ -62,12 +62,17 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
         BadInput: an injected name that is not declared, or a wrong value.
     """
     _typed(namespace, (), declared)
-    if "metric" not in declared or namespace["metric"] in (known := [*OF_PAIRS, *metrics]):
+    known = [*OF_PAIRS, *metrics]
+    if "metric" not in declared or namespace["metric"] in known:
         return
-    values = [namespace[name] for name in declared]
+    named: list[Any] = []
+    for name in declared:
+        value = namespace[name]
+        named += value if isinstance(value, list) else [value]
     for study in store.studies():
-        if any(study in value if isinstance(value, list) else study == value for value in values):
-            known += [own for record in store.load_study(study) for own in record.get("metrics", ())]
+        if study in named:
+            for record in store.load_study(study):
+                known += record.get("metrics", ())
     check_name("metric", namespace["metric"], dict.fromkeys(known), WHERE)
 
 
@@ -81,7 +86,8 @@ def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping
             from actlab.study.fields import as_list
 
             value = namespace[name] = [*as_list(value)]
-        if type(value) not in ((float, int) if wanted is float else (wanted,)):
+        allowed = (float, int) if wanted is float else (wanted,)
+        if type(value) not in allowed:
             raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted.__name__}")
 
 

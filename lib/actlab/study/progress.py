@@ -52,7 +52,8 @@ class Ended:
     def failure(self) -> str:
         """What to say of a trial that did not end well; empty of any other."""
         if self.results.get("status") != "diverged":
-            return f"failed: {failed}" if (failed := why(self.results)) else ""
+            error = why(self.results)
+            return f"failed: {error}" if error else ""
         if not (history := self.results.get("history")):  # networks on images and twins keep none
             return "diverged"
         last = history[-1]
@@ -63,7 +64,8 @@ class Ended:
         loss = self.results.get("final", self.results).get("val_loss")
         ended = "ended" if loss is None else f"loss {loss:.4f}"
         took = "from the cache" if self.cached else in_time(seconds_of(self.results))
-        return f"{self.arm} {self.trial}: {self.failure or f'{ended}, {took}'}"
+        said = self.failure or f"{ended}, {took}"
+        return f"{self.arm} {self.trial}: {said}"
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ class StudyDisplay(Live):
             self.planned += event.missing
         if isinstance(event, Ended):
             self.running.pop((event.arm, event.trial), None)
-            self.trained += not event.cached
+            if not event.cached:
+                self.trained += 1
         if isinstance(event, Training):
             self.running[event.arm, event.trial] = event
         elif not isinstance(event, Ended) or self.verbose or event.failure:

@@ -70,11 +70,14 @@ def machine() -> dict[str, object]:
     """What a bit-for-bit comparison has to share: processor, GPU and versions; of the variables that choose
     instructions those that are set. Generations of processors share a name."""
     chosen = {name: value for name in KERNELS if (value := os.environ.get(name))}
+    capability = torch.backends.cpu.get_cpu_capability()
+    if torch.cpu._is_amx_tile_supported():
+        capability += " with AMX"
     return {
         "processor": cpu("model name") or platform.processor() or platform.machine(),
         "generation": f"{cpu('cpu family')}.{cpu('model')}",
         "gpu": gpu(),
-        "capability": torch.backends.cpu.get_cpu_capability() + " with AMX" * torch.cpu._is_amx_tile_supported(),
+        "capability": capability,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
@@ -87,9 +90,10 @@ def machine() -> dict[str, object]:
 def code() -> dict[str, object]:
     """The commit of actlab's own checkout, whether its files differed from it, and the hashes of the code in use. Read
     once, when a process starts to work."""
+    changes = paths.git("status", "--porcelain", "--", "lib")
     return {
         "git_commit": (paths.git("rev-parse", "HEAD") or "").strip() or None,
-        "git_dirty": None if (changes := paths.git("status", "--porcelain", "--", "lib")) is None else bool(changes),
+        "git_dirty": None if changes is None else bool(changes),
         "lib_sha256": code_sha256(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
         "training": TRAINING,

@@ -59,8 +59,11 @@ def _settings_at(path: Path, time: int, size: int) -> str:
 def tell_what_is_shown(arm: Arm) -> None:
     """A warning where tables show another record of an arm's trials, which lacks its own metrics as they are now."""
     own = arm.config.get("metrics", {}).items()
-    for shown in store.current(_alike(arm)) if own else ():
-        if not own <= (shown["config"].get("metrics") or {}).items():
+    if not own:
+        return
+    for shown in store.current(_alike(arm)):
+        there = shown["config"].get("metrics") or {}
+        if not own <= there.items():
             logging.getLogger("actlab").warning(
                 "%s is recorded, but tables show %s, with other metrics or another version of them: give the study a "
                 "name of its own (--set study=NAME), for which nothing is trained again",
@@ -75,15 +78,17 @@ def check_growth(arm: Arm, trial: Results) -> None:
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
     are in no record. Either way they are held to the recorded bits.
     """
-    known = [each for record in _alike(arm) for each in record["trials"] if each["label"] == trial["label"]]
-    for differs in (differing(each, trial) for each in known if trial["status"] != "failed"):
-        if differs:
-            raise RecordError(
-                f"{arm.id}: trial {trial['label']} comes out differently here than {store.where(arm.study)} has it "
-                f"({', '.join(differs)}): a study grows "
-                "only where its trials keep their bits, on the same kind of machine with the same versions and "
-                "training code; grow it there, or give the larger one a name of its own: --set study=NAME"
-            )
+    for record in _alike(arm):
+        for known in record["trials"]:
+            if trial["status"] == "failed" or known["label"] != trial["label"]:
+                continue
+            if differs := differing(known, trial):
+                raise RecordError(
+                    f"{arm.id}: trial {trial['label']} comes out differently here than {store.where(arm.study)} has it "
+                    f"({', '.join(differs)}): a study grows "
+                    "only where its trials keep their bits, on the same kind of machine with the same versions and "
+                    "training code; grow it there, or give the larger one a name of its own: --set study=NAME"
+                )
 
 
 def record_of(arm: Arm, results: list[Results]) -> store.Record:
@@ -128,7 +133,8 @@ def finish(arm: Arm, record: store.Record) -> store.Record:
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
-        if (there := recorded(arm)) is not None and not any(map(differing, there["trials"], plain["trials"])):
+        there = recorded(arm)
+        if there is not None and not any(map(differing, there["trials"], plain["trials"])):
             return there
         alike = [each for each in _alike(arm) if each["arm"] != arm.id]
         if before := [each["arm"] for each in alike if arm.id not in each.get("supersedes", ())]:

@@ -42,9 +42,12 @@ def _first(arm: Arm) -> LanguageTrial:
 def least_bytes(arm: Arm) -> int:
     """About how many bytes an arm's record has, and rarely fewer."""
     first, asked, count = _first(arm), arm.measures, len(arm.trials)
-    pairs = comb(count, 2) if arm.kind == "trials" else sum(bool(trial.change) for trial in arm.trials)
+    changed = [trial for trial in arm.trials if trial.change]
+    pairs = comb(count, 2) if arm.kind == "trials" else len(changed)
     evaluations = count * (first.iterations // first.evaluate_every + 1)
-    found = count * TRIAL + evaluations * EVALUATION + (pairs * PAIR if asked.prediction_windows else 0)
+    found = count * TRIAL + evaluations * EVALUATION
+    if asked.prediction_windows:
+        found += pairs * PAIR
     found += len(asked.snapshots) * count * EVALUATION
     elsewhere = len(asked.snapshots) * (pairs + count)
     elsewhere += (len(asked.equal_compute) + len(first.recipe.decays)) * pairs

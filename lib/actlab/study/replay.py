@@ -127,7 +127,8 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
     beside, left_out = measured_again(trial, after, tensors)
-    differs = [*differing(before, after), *_wrong_means(record), *(name for name, equal in beside.items() if not equal)]
+    unequal = [name for name, equal in beside.items() if not equal]
+    differs = [*differing(before, after), *_wrong_means(record), *unequal]
     changed = _changed(record)
     outcome: store.Record = {
         "kind": "replay",
@@ -209,8 +210,10 @@ def _verdict(outcome: store.Record, record: store.Record) -> str:
 
 def _floor(record: store.Record) -> str:
     """What a 1-ULP perturbation does to the replayed arm; nothing where that is not recorded."""
-    floors = [other for other in store.load_study(record["study"]) if other["kind"] == "floor"]
-    alike = [floor for floor in floors if all(floor["config"].get(name) == record["config"].get(name) for name in SAME)]
-    pairs = [pair for floor in alike for pair in floor["reproducibility_metrics"]]
-    moved = [pair["total_variation"] for pair in pairs if pair["between"][1].endswith("-nudge")]
+    own = [record["config"].get(name) for name in SAME]
+    moved: list[float] = []
+    for floor in store.load_study(record["study"]):
+        if floor["kind"] == "floor" and [floor["config"].get(name) for name in SAME] == own:
+            pairs = floor["reproducibility_metrics"]
+            moved += [pair["total_variation"] for pair in pairs if pair["between"][1].endswith("-nudge")]
     return f" (one weight moved by one unit in the last place: {moved[0]:.1e})" if moved else ""

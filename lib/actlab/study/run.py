@@ -51,8 +51,11 @@ class StudyRecords:
     @property
     def failed(self) -> list[tuple[Arm, Results]]:
         """Arms and those of their trials that raised, with the results that say so."""
-        arms = self.found.items()
-        return [(arm, t) for arm, record in arms if record for t in record["trials"] if t["status"] == "failed"]
+        failed: list[tuple[Arm, Results]] = []
+        for arm, record in self.found.items():
+            trials = record["trials"] if record else ()
+            failed += [(arm, trial) for trial in trials if trial["status"] == "failed"]
+        return failed
 
 
 def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:
@@ -161,8 +164,9 @@ def _trained(
     """Train what the arms need; arms and their new records, each when its last trial has ended."""
     tasks = tasks_of(arms)
     there = {task for task in tasks if has_ended(task)}
-    total, cached = (sum(len(task.trials) for task in some) for some in (tasks, there))
-    watch(Started(total - cached, cached))
+    cached = sum(len(task.trials) for task in there)
+    missing = sum(len(task.trials) for task in tasks if task not in there)
+    watch(Started(missing, cached))
     arms_of = defaultdict[Trial, list[Arm]](list)
     for arm in arms:
         for trial in arm.trials:
@@ -254,7 +258,7 @@ def _check_committed(study: str, missing: Sequence[Arm]) -> None:
     own = paths.ROOT / "params" / f"{study}.yaml"
     planned = {arm.id for arm in load(read_params(own)).arms} if own.exists() else set()
     if others := [arm.id for arm in missing if arm.id not in planned]:
-        more = f" and {len(others) - 1} more" * (len(others) > 1)
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         raise BadInput(
             f"{store.where(study)} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
             "give the study a name of its own (--set study=NAME), or add --into-recorded"

@@ -47,7 +47,7 @@ def of(study: Study) -> pd.DataFrame:
     where no record holds it. ``attrs``: the ``share`` of a core that this process had; ``as_recorded``, row by row,
     where a time cannot be told.
     """
-    begun = time.process_time(), time.perf_counter()
+    worked, begun = time.process_time(), time.perf_counter()
     arms = study.arms()
     every = found_of(arms)
     known = seconds_known(every)
@@ -57,15 +57,18 @@ def of(study: Study) -> pd.DataFrame:
         row = rows[arm]
         row["trials"] += 1
         row[state] += 1
-        row["diverged"] += results.get("status") == "diverged"
+        if results.get("status") == "diverged":
+            row["diverged"] += 1
         if state in LEFT:
-            if (pace := pace_of(trial)) not in known:
-                known |= {pace: math.nan} | seconds_timed(trial, arms)
+            pace = pace_of(trial)
+            if pace not in known:
+                known[pace] = math.nan
+                known |= seconds_timed(trial, arms)
             row["seconds"] += known[pace]
     table = pd.DataFrame(rows.values())
     if table["seconds"].isna().any():
         table.attrs["as_recorded"] = as_recorded(arms).reset_index().to_dict("records")
-    table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
+    table.attrs["share"] = (time.process_time() - worked) / (time.perf_counter() - begun)
     return table
 
 
@@ -164,15 +167,16 @@ def seconds_left(found: pd.DataFrame, workers: int, start: float = 0.0) -> float
 def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
     """The sums in one sentence; ``start``: as of ``seconds_left``."""
     sums = found.sum(numeric_only=True).astype(int)
-    told, left, time = [f"{sums[state]} {state}" for state in STATES], sum(sums[list(LEFT)]), ""
+    told = [f"{sums[state]} {state}" for state in STATES]
     if sums["diverged"]:
         told[-1] += f"; {sums['diverged']} diverged"
     seconds = seconds_left(found, workers, start)
+    rest = ""
     if math.isnan(seconds):
-        time = "; how long it takes cannot be told here, without its data, device or parts"
+        rest = "; how long it takes cannot be told here, without its data, device or parts"
         for on in found.attrs["as_recorded"]:
             about = in_time(3600 * on["hours"])
-            time += f"; about {about} on {on['device']}, by {on['recorded']} trials that were recorded there"
-    elif left:
-        time = f"; about {in_time(seconds)} left on {workers} worker{'s' * (workers > 1)}"
-    return f"{sums['trials']} trials of {len(found)} arms: {', '.join(told)}{time}"
+            rest += f"; about {about} on {on['device']}, by {on['recorded']} trials that were recorded there"
+    elif sums[list(LEFT)].any():
+        rest = f"; about {in_time(seconds)} left on {workers} {'workers' if workers > 1 else 'worker'}"
+    return f"{sums['trials']} trials of {len(found)} arms: {', '.join(told)}{rest}"

@@ -87,9 +87,10 @@ class Study(Checked):
             return cls.model_validate(values)
         except ValidationError as error:
             wrong = error.errors()
-            first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
-            told = [explained(item, values) for item in (first or wrong)[:SHOWN]]
-            more = f"; and {len(wrong) - SHOWN} more" if len(first or wrong) > SHOWN else ""
+            of_plugins = [item for item in wrong if item["loc"][:1] == ("plugins",)]
+            shown = of_plugins or wrong  # others may follow from them
+            told = [explained(item, values) for item in shown[:SHOWN]]
+            more = f"; and {len(wrong) - SHOWN} more" if len(shown) > SHOWN else ""
             raise BadInput(f"{where}: {'; '.join(told)}{more}") from None
 
     @model_validator(mode="after")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -78,8 +79,9 @@ def chosen(study: LanguageStudy, rates: Rates, arm: Arm) -> Choice:
         asked["activation"] = rates.of
     path, tuning = _tuning_of(rates)
     first = {name: tuning.levels(name)[0] for name in tuning.trial.named_by} if tuning else {}
+    wanted = (first | asked).items()
     every = choices(rates.study)
-    own = [each for each in every if all(each.cell.get(name) == level for name, level in (first | asked).items())]
+    own = [each for each in every if wanted <= each.cell.items()]
     if found := [each for each in own if each.rate is not None]:
         return min(found, key=lambda each: len(departures(each, arm)))
     named = " ".join(asked.values())
@@ -110,14 +112,12 @@ def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
 
 def warn_of_departures(study: LanguageStudy, rates: Rates, arms: Sequence[Arm]) -> None:
     """One line for all arms that are to be trained: where the settings differ for which their rates were chosen."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    there, here = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for arm in arms:
-        for name, values in departures(chosen(study, rates, arm), arm).items():
-            found.setdefault(name, []).append(values)
-    told = []
-    for name, pairs in found.items():
-        there, here = (" | ".join(sorted(set(each))) for each in zip(*pairs, strict=True))
-        told.append(f"{name} {there}, here {here}")
+        for name, (tuned_with, own) in departures(chosen(study, rates, arm), arm).items():
+            there[name].add(tuned_with)
+            here[name].add(own)
+    told = [f"{name} {' | '.join(sorted(there[name]))}, here {' | '.join(sorted(here[name]))}" for name in there]
     if told:
         logging.getLogger("actlab").warning(
             "rates that %s has chosen may not suit: it tuned with %s", rates.study, "; ".join(told)

@@ -164,11 +164,17 @@ def _begin(number: int, outbox: Any, settings: dict[str, str]) -> None:
         signal.signal(interruption, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
-    Thread(target=lambda: (wait_for([parent.sentinel]), os._exit(1)), daemon=True).start()
+    Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     os.environ.clear()  # of the process that this one was forked from
     os.environ.update(settings | startup.ONE_THREAD)
     if torch.cuda.is_available():
         torch.cuda.set_device(number % torch.cuda.device_count())
+
+
+def _end_with(sentinel: int) -> None:
+    """This process ends when the one of this sentinel has."""
+    wait_for([sentinel])
+    os._exit(1)
 
 
 def _in_process(place: int, *call: Any) -> Any:
