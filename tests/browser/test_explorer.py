@@ -17,6 +17,7 @@ from tests.support.explored import COMMITTED, folders
 from actlab import paths
 from actlab.explorer import link
 from actlab.explorer.widget import CODE
+from actlab.records.labels import words
 
 pytestmark = pytest.mark.browser
 
@@ -77,13 +78,14 @@ def test_a_cell_that_a_spreadsheet_would_execute_is_inert(visit):
 @pytest.mark.parametrize(
     ("state", "key", "asked", "words"),
     [
-        ("study=sources&view=loss&level=40&model=convlm", "ArrowRight", "level=50", "at a loss of 2.397"),
-        ("study=sources&view=drift", "Home", "step=0", "at 0."),
-        ("study=corner&view=bend&model=convlm", "Home", "bend=0", "relu 0.08"),
+        ("study=sources&view=loss&level=40&model=convlm", "ArrowLeft", "level=50", "at a loss of 2.397"),
+        ("study=sources&view=drift", "Home", "step=0", "after 0 steps"),
+        ("study=corner&view=bend&model=convlm", "Home", "bend=0", "ReLU 8."),
     ],
 )
 def test_a_slider_changes_picture_words_and_address(visit, state, key, asked, words):
-    """The level of loss (what is read there, is compared with Python's below); steps after one bit; relu's corner."""
+    """The level of loss (what is read there, is compared with Python's below), which falls to the right, as along the
+    picture's axis; steps after one bit; relu's corner."""
     page = opened(visit, **dict(parse_qsl(state)))
     before = picture(page)
     assert words not in said(page)
@@ -136,9 +138,10 @@ def test_copied_python_gives_the_shown_numbers(visit, tmp_path, state, columns):
         table = table[(table["at"] == "B minus A") & table["what"].str.startswith("total variation")]
     shown = table[columns].to_numpy(float).ravel()
     assert len(shown)
+    atol = 3e-4 if table["what"].str.contains("(%)", regex=False).any() else 3e-6  # the same, in %
     every = np.concatenate([*map(flat, printed)])
     for number in shown[~np.isnan(shown)]:
-        assert np.isclose(every, number, rtol=1e-4, atol=3e-6).any(), number
+        assert np.isclose(every, number, rtol=1e-4, atol=atol).any(), number
 
 
 def test_the_sentence_names_the_largest_significant_difference_or_none(visit):
@@ -148,10 +151,30 @@ def test_the_sentence_names_the_largest_significant_difference_or_none(visit):
     significant = table[table["p (Holm)"] < 0.05]
     largest = significant.loc[significant["value"].abs().idxmax()]
     assert f"{len(significant)} of {len(table)} differences are significant" in said(page)
-    assert f"the largest of these is {largest.activation} " in said(page)
+    assert f"the largest of these is {words(largest.activation)} " in said(page)
     assert page.locator('.main .arm path[fill="none"]').count() == len(table) - len(significant)
     page = opened(visit, "sources", view="loss")
     assert "None of 3 differences is significant (Holm over the study, 5 seeds)" in said(page)
+
+
+def test_two_runs_that_drift_apart_differ_in_their_losses(visit):
+    """The sentence speaks of a difference, and how many seeds it is of; what is exactly 0 is joined to nothing."""
+    page = opened(visit, "sources", view="drift")
+    table = numbers(page)
+    last = table[table["at"] == table["at"].max()]
+    assert set(last["n"]) == {5}
+    most = words(last.loc[last["value"].idxmax()].activation)
+    sentence = rf"after 500 steps their losses \(nats\) differ least with .*, and most with {most}, .*n = 5"
+    assert re.search(sentence, said(page))
+    lines = page.locator(".main path.line")
+    joined = lines.evaluate_all("lines => lines.map(line => line.getAttribute('d').split('L').length)")
+    assert sorted(joined) == sorted((table["value"] > 0).groupby(table["activation"]).sum())
+
+
+def test_the_difference_of_two_predictions_stands_beside_that_of_their_losses(visit):
+    """Agreement moves with the loss, so that neither is told alone."""
+    page = opened(visit, "sources", view="two")
+    assert re.search(r"At the end .* B minus A is .* Validation loss \(nats\): B minus A is [+-]\d.*n = 5", said(page))
 
 
 def test_two_configurations_are_paired_by_seed(visit):
@@ -239,7 +262,7 @@ def test_marks_tell_their_numbers_to_mouse_and_keyboard(visit):
     page = opened(visit, minus="none")
     marks, tip = page.locator(".main .arm"), page.locator(".tip")
     marks.first.locator("path").hover()
-    expect(tip).to_contain_text("relu (model charlm) 0.1200 [")
+    expect(tip).to_contain_text("ReLU (model charlm) 12.00 [")
     page.get_by_role("combobox", name="metric").focus()
     page.keyboard.press("ArrowDown")
     assert chosen(page, "metric") == "relative_pd"
@@ -256,7 +279,7 @@ def test_marks_tell_their_numbers_to_mouse_and_keyboard(visit):
 def test_table_says_what_the_picture_shows(visit):
     """A reader without eyes: the picture has a name, the table a caption and a header for each column."""
     page = opened(visit)
-    page.get_by_role("group", name="total variation (0 to 1) minus relu's").wait_for()
+    page.get_by_role("group", name="total variation (%) minus ReLU's").wait_for()
     page.get_by_text("The numbers as a table").click()
     table = page.get_by_role("table", name="95% intervals")
     assert table.locator("tbody tr").count() == page.locator(".main .arm").count()

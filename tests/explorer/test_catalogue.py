@@ -1,12 +1,16 @@
 """What the explorer shows: the records' own values, at their own places, and nothing that no record has."""
 
+import math
+
 import grids
+import numpy as np
 import pandas as pd
 import pytest
 from explored import catalogue, made_up
 
 from actlab import paths
 from actlab.explorer import catalogue as explore
+from actlab.explorer import numbers
 from actlab.records import tables
 from actlab.records.settings import in_order
 from actlab.statistics.contrasts import means
@@ -37,13 +41,23 @@ def test_values_are_the_records_own():
     (_, churn, _), (moved, never, _) = (study["found"][moment]["churn"] for moment in ("end", "one bit"))
     pairs = made_up()[1]["reproducibility_metrics"]
     n, *wanted = means(tables.of_records([made_up()[1]])[1], "churn")[["n", "estimate", "low", "high"]].iloc[0]
-    assert churn == pytest.approx([wanted[0], *log_limits(*wanted), n], rel=1e-4)
+    assert churn == pytest.approx([*(100 * np.array([wanted[0], *log_limits(*wanted)])), n], rel=1e-4)
     singles = study["singles"]["end"]
-    assert singles["churn"][1] == pytest.approx([pair["churn"] for pair in pairs])
+    assert singles["churn"][1] == pytest.approx([100 * pair["churn"] for pair in pairs])
     assert singles["val_loss"][2] == [2.0, 2.1, None]
     assert study["arms"]["tinylstm/relu"]["ended"] == " (44: diverged)"
-    assert moved == [1e-6, None, None, 1]
+    assert moved == [1e-4, None, None, 1]
     assert never is None
+
+
+def test_one_bits_effects_have_a_geometric_mean():
+    """They spread over powers of ten; the interval is that of their logarithms, and an exact 0 leaves none."""
+    value, low, high, n = numbers._geometric([1e-6, 1e-4, 1e-2])
+    assert (value, low * high, n) == pytest.approx((1e-4, 1e-8, 3))
+    assert math.log10(high / value) == pytest.approx(4.3027 * 2 / 3**0.5, rel=1e-4)
+    zero, *limits, n = numbers._geometric([0.0, 1e-4])
+    assert (zero, n) == (0, 2)
+    assert np.isnan(limits).all()
 
 
 def test_differences_are_paired_by_the_seeds_that_both_have():
@@ -53,7 +67,7 @@ def test_differences_are_paired_by_the_seeds_that_both_have():
     gelu = grids.record(activation="gelu", losses=(5.5, 9.5, 7.5, 2.0), pd=0.32, first=43)
     study = explore.of_records({"own": [relu, gelu]})["studies"]["own"]
     assert study["pairs"] == {"charlm/relu": {"charlm/gelu": 0}, "charlm/gelu": {"charlm/relu": 1}}
-    for metric, wanted in (("val_loss", [-0.5, 0.0, 2]), ("churn", [-0.2, None, 2])):
+    for metric, wanted in (("val_loss", [-0.5, 0.0, 2]), ("churn", [-20.0, None, 2])):
         minus, turned = study["differences"]["end"][metric]
         assert minus[:3] == wanted
         assert len(turned) == 1, "its p alone: the rest is minus the other"

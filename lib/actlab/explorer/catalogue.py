@@ -16,7 +16,7 @@ from actlab.figures.style import Look, looks
 from actlab.files import escaped, read_yaml
 from actlab.records import find, store, tables
 from actlab.records import settings as recorded
-from actlab.records.labels import EVERY, METRICS, of_trials
+from actlab.records.labels import EVERY, METRICS, SHARES, of_trials, words
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
 
@@ -117,7 +117,8 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
         "cells": [*recorded.CELLS[kind], *(["setting"] if apart else [])],
         "names": WORDS["views"]
         | {factor: _FILE["labels"].get(factor, factor.replace("_", " ")) for factor in levels}
-        | {metric: one.label for metric, one in about.items()},
+        | {metric: f"{one.short} (%)" if metric in SHARES else one.label for metric, one in about.items()},
+        "said": {one: words(one) for every in levels.values() for one in every if words(one) != one},
         "metrics": {
             metric: {"note": one.note, "table": "trials" if of_trials(metric) else "pairs"}
             for metric, one in about.items()
@@ -125,9 +126,15 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
         "styles": {level: _style(look) for level, look in looks(levels[series]).items()},
         "views": {view: shown for view, shown in views.items() if shown},
         "options": levels
-        | {"minus": ["none", *levels[series]], "x": ["iteration", *metrics], "level": [*map(str, LEVELS)]}
+        | {"minus": ["none", *levels[series]], "x": ["iteration", *metrics], "level": [*map(str, reversed(LEVELS))]}
         | {"step": [*map(str, steps)], "bend": bends},
-        "usual": {"minus": reference, "x": "val_loss", "step": str(max(steps, default="")), "bend": "0.3"},
+        "usual": {
+            "minus": reference,
+            "x": "val_loss",
+            "level": "0",
+            "step": str(max(steps, default="")),
+            "bend": "0.3",
+        },
         "arms": arms,
         "pairs": numbered,
         **numbers,
@@ -183,13 +190,13 @@ def texts_of(records: Sequence[Record]) -> dict[str, str]:
     the second)."""
     boxes = ""
     for record in records:
-        words = {name: split(r"(\s+)", text) for name, text in record["texts"].items()}
-        first, second = [*words.values(), *words.values()][:2]  # the first twice where it is alone
-        for name, own in words.items():
+        parted = {name: split(r"(\s+)", text) for name, text in record["texts"].items()}
+        first, second = [*parted.values(), *parted.values()][:2]  # the first twice where it is alone
+        for name, own in parted.items():
             other = second if own is first else first
             steps = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
             parts = [("".join(own[a:b]), word == "equal") for word, a, b, _, _ in steps if a < b]
-            boxes += boxed(f"{record['model_name']}, {record['activation']}, seed {name}", parts)
+            boxes += boxed(f"{record['model_name']}, {words(record['activation'])}, seed {name}", parts)
     return {"prompt": records[0]["prompt"], "html": boxes}
 
 

@@ -55,7 +55,7 @@ function axis({ log, also = [], backwards, names }, values, from, to, count) {
   let low = Math.min(...found), high = Math.max(...found), step = 1, say = (i) => digits(i * step);
   if (names) [low, high, say] = [-0.5, names.length - 0.5, (i) => names[i]];
   else if (!found.length) [low, high] = [-1, 1];
-  else if (log) [low, high, say] = [Math.floor(low), Math.floor(high) + 1, (i) => (10 ** i).toExponential(0).replace("e+0", "")];
+  else if (log) [low, high, say] = [Math.floor(low), Math.floor(high) + 1, (i) => (Math.abs(i) < 5 ? digits(10 ** i, 1) : (10 ** i).toExponential(0))];
   else {
     const more = (high - low || Math.abs(high) || 20) / 20;
     [low, high] = [low >= 0 && low < more ? 0 : low - more, high + more];
@@ -86,7 +86,8 @@ function chart({ width, x, y, points, line, until, more }) {
 
   for (const all of Map.groupBy(points, ({ arm }) => arm).values()) {
     const drawn = all.slice(0, until), { style } = all[0], stroke = style.colour;
-    if (line) node.append(path(style, `M${drawn.map((one) => [px(one.x), py(one.found[0])]).join("L")}`));
+    const joined = drawn.filter(({ found: [value] }) => !y.log || value > 0);
+    if (line && joined.length) node.append(path(style, `M${joined.map((one) => [px(one.x), py(one.found[0])]).join("L")}`));
     for (const { x, found: [value, low, high], ends = [], singles = [], hollow, words } of drawn) {
       const group = svg("g", { class: "arm", role: "img", tabindex: -1, "aria-label": words }), cx = px(x), cy = py(value);
       for (const one of singles.filter(known)) group.append(svg("circle", { class: "single", cx: cx + 6, cy: py(one), r: 1.8, fill: stroke }));

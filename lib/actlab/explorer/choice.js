@@ -1,6 +1,5 @@
 // The choice: what is shown. The page's address holds what was chosen after #, as key=value&key=value (explorer.link).
 
-const named = ({ key }) => key.replaceAll("/", ", ");
 /** The arms whose factors but the series have the chosen levels, or any of a free one. */
 const inside = ({ arms, others }, choice, free) =>
   Object.values(arms).filter(({ at }) => others.every((name) => name === free || at[name] === choice[name]));

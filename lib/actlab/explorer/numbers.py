@@ -13,7 +13,7 @@ import pandas as pd
 
 from actlab.records import settings as recorded
 from actlab.records import tables
-from actlab.records.labels import PAIR_METRICS, of_trials
+from actlab.records.labels import PAIR_METRICS, in_points, of_trials
 from actlab.statistics.arms import Arm, arm_of, interval_of
 from actlab.statistics.equal_loss import Curves, arms_of, at_level, shared_runs
 from actlab.statistics.estimate import Array, summary
@@ -44,12 +44,12 @@ def numbers_of(
 ) -> dict[str, Any]:
     """By moment, metric and place of the arm: ``found``, an estimate; ``singles``, one value a trial or, of a metric of
     pairs, a pair (the upper triangle, row by row); by moment, metric and place of the pair: ``differences``. A moment
-    is the end of training, one bit (the same seed after a perturbation by one ULP) or a level of loss. By the arm's
-    place: ``along``, means in training; ``drift``, how far a run and the same seed after one bit are apart, mean over
-    seeds."""
+    is the end of training, one bit (the same seed after a perturbation by one ULP; geometric means) or a level of loss.
+    By the arm's place: ``along``, means in training; ``drift``, how far a run and the same seed after one bit are
+    apart, mean over ``n`` seeds. Shares are in %."""
     count = len(named)
-    trials, ends, curves = tables.trials_of(named), tables.pairs_of(named), tables.curves_of(named)
-    along = tables.pairs_of([one for one in named if one[0].get("trajectory")], "along")
+    trials, ends, curves = tables.trials_of(named), in_points(tables.pairs_of(named)), tables.curves_of(named)
+    along = in_points(tables.pairs_of([one for one in named if one[0].get("trajectory")], "along"))
     runs = _of_each(trials.assign(seed=trials["trial"]), count)  # named as in the pairs
     of_pairs = _of_each(ends, count)
     found, singles, differences = (defaultdict[str, dict[str, list[Any]]](dict) for _ in range(3))
@@ -61,11 +61,11 @@ def numbers_of(
             _singles(arm, recorded.labels_of(of), size) for arm, (of, _) in zip(arms, named, strict=True)
         ]
         differences["end"][metric] = _differences(arms, pairs)
-    changed = tables.pairs_of(again)
+    changed = in_points(tables.pairs_of(again))
     moved = changed[changed["second"].astype(str).str.endswith("-nudge")]
     for metric in PAIR_METRICS if len(moved) else ():
         values = [own[metric].tolist() for own in _of_each(moved, count)]
-        found["one bit"][metric] = [[np.mean(own), math.nan, math.nan, len(own)] if own else None for own in values]
+        found["one bit"][metric] = [_geometric(own) if own else None for own in values]
         singles["one bit"][metric] = [own if len(own) > 1 else [] for own in values]
     followed = curves[curves["record"].isin(along["record"])]
     for metric in THROUGH:
@@ -95,13 +95,21 @@ def _singles(arm: Arm, labels: Sequence[str], size: int) -> list[float | None]:
     return [values.get(frozenset(runs)) for runs in combinations(labels, size)]
 
 
+def _geometric(values: Sequence[float]) -> list[float]:
+    """[geometric mean, its limits, n] of a value a seed; an exact 0 makes it 0, without limits."""
+    if min(values) <= 0:
+        return [0.0, math.nan, math.nan, len(values)]
+    arm = Arm(np.log(values), [frozenset({str(i)}) for i in range(len(values))])
+    return [*map(math.exp, interval_of(arm, False)[:3]), len(values)]
+
+
 def _drift(again: Sequence[tables.Arm]) -> pd.DataFrame:
     """How far a run and the same seed after one bit are apart in training, a row an arm and iteration."""
     run = ["record", "iteration", "seed"]
     curves = tables.curves_of(again).reindex(columns=[*run, "variant", "val_loss"]).fillna({"variant": "none"})
     wide = curves.pivot_table("val_loss", run, "variant").reindex(columns=["none", "nudge"])
     apart = (wide["nudge"] - wide["none"]).abs()
-    return apart.groupby(run[:2]).mean().dropna().reset_index(name="val_loss")
+    return apart.dropna().groupby(run[:2]).agg(val_loss="mean", n="count").reset_index()
 
 
 def _differences(arms: Sequence[Arm], pairs: Sequence[Pair]) -> list[Any]:

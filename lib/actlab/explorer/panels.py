@@ -86,7 +86,8 @@ class Laboratory(Panel):
         figure = lines(drawn, "", "", columns=2, share=False)
         self.picture.value = as_html(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
-            f"{len(flow.inputs):,} pre-activations; the gradient of {flow.silent:.1%} of them is exactly 0."
+            f"The activation receives {len(flow.inputs):,} inputs here (pre-activations). "
+            f"The gradient at {flow.silent:.1%} of them is exactly 0, so that nothing is learned through these."
         )
 
 

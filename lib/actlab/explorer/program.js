@@ -35,7 +35,7 @@ function render({ model, el }) {
   }
 
   function menu(name) {
-    const text = (level) => (name === "study" ? studies[level].title : (c.names[level] ?? level.replaceAll("/", ", ")));
+    const text = (level) => (name === "study" ? studies[level].title : (c.names[level] ?? level.split("/").map(c.spoken).join(", ")));
     const made = html("select", { name });
     for (const [label, levels] of Map.groupBy(options[name], (level) => name === "study" && studies[level].group)) {
       const parts = levels.map((level) => new Option(text(level), level));
@@ -49,7 +49,7 @@ function render({ model, el }) {
     const made = options[name].map((value) => {
       const box = html("input", { type: "checkbox", name, value, checked: choice[name].includes(value) }), style = c.styles[value];
       const sample = svg("svg", { width: 34, height: 12, "aria-hidden": "true" }, path(style, "M0,6H34"), shape(style, 17, 6));
-      return html("label", { className: "box" }, box, sample, value);
+      return html("label", { className: "box" }, box, sample, c.spoken(value));
     });
     return html("fieldset", {}, html("legend", {}, c.names[name]), ...made);
   }

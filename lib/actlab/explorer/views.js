@@ -7,11 +7,12 @@ function context({ studies, words }, choice, options) {
   const has = (name) => words.menus[view].includes(name), free = has("along") && options[along]?.length > 1 && along;
   const minus = has("minus") && choice.minus !== "none" && choice.minus;
   const ticked = view === "two" ? [arms[choice.a], arms[choice.b]] : inside(study, choice, free).filter(({ at }) => choice[series].includes(at[series]));
-  const say = ({ at }) => at[series] + (free ? ` (${names[along]} ${at[along]})` : "");
-  const shown = ticked.filter((arm) => arm !== twin(study, arm, minus)), c = { metric, minus, label, brief: short(label) };
+  const spoken = (level) => study.said[level] ?? level, named = ({ at }) => Object.values(at).map(spoken).join(", ");
+  const say = ({ at }) => spoken(at[series]) + (free ? ` (${names[along]} ${spoken(at[along])})` : "");
+  const shown = ticked.filter((arm) => arm !== twin(study, arm, minus)), c = { metric, minus, against: spoken(minus), label, brief: short(label) };
   const { note, table } = study.metrics[metric], also = minus || table === "pairs" ? [0] : []; // how far two runs are apart is seen against none
   const y = { label: minus ? fill(words.axes.difference, c) : label, also };
-  return { ...study, ...c, note, table, words, choice, options, ticked, shown, free, say, y };
+  return { ...study, ...c, note, table, words, choice, options, ticked, shown, free, spoken, named, say, y };
 }
 
 /** A mark: an arm's estimate, in words too; a difference is hollow where it is not significant. */
@@ -38,29 +39,29 @@ function marks(c, moment, metric = c.metric) {
 }
 /** The points of an arm's training, where both were measured. */
 function course(c, arm, x, y, training) {
-  const { [x]: places = [], [y]: values = [] } = training[arm.place];
-  return valued(places.map((place, i) => point(c, arm, [known(place) && values[i]], { x: place })));
+  const { [x]: places = [], [y]: values = [], n = [] } = training[arm.place];
+  return valued(places.map((place, i) => point(c, arm, [known(place) && values[i], NaN, NaN, n[i]], { x: place })));
 }
 
 const valued = (points) => points.filter(({ found }) => known(found[0]));
 /** Of differences: a significant one before the others. */
 const largest = (points) => valued(points).sort((a, b) => a.hollow - b.hollow || Math.abs(b.found[0]) - Math.abs(a.found[0]))[0];
 /** The lowest and the highest of some points in words, or the largest significant of some differences, and how many. */
-function summary(c, points) {
+function summary(c, points, range = "range") {
   const { said } = c.words, found = valued(points).sort((a, b) => a.found[0] - b.found[0]), first = largest(points);
   if (!first) return said.nothing;
   const tested = points.filter(({ found }) => known(found[4])), significant = tested.filter(({ hollow }) => !hollow).length;
-  const template = !c.minus ? "range" : significant ? "some" : tested.length ? "none" : "untested";
+  const template = !c.minus ? range : significant ? "some" : tested.length ? "none" : "untested";
   return fill(said[template], { ...c, low: found[0].words, high: found.at(-1).words, words: first.words, n: first.found[3], count: tested.length, significant });
 }
 
 /** A chart of columns: a level along the axis each, or a series if there is one. */
-function columns({ series, names, free, options }, points, y) {
+function columns({ series, names, free, options, spoken }, points, y) {
   const used = (factor) => options[factor].filter((level) => points.some(({ arm }) => arm.at[factor] === level));
   const factor = free && used(free).length > 1 ? free : series, levels = used(factor), beside = used(series);
   const aside = ({ at }) => (factor === free ? (beside.indexOf(at[series]) - (beside.length - 1) / 2) * Math.min(0.8 / beside.length, 0.2) : 0);
   const placed = points.map((one) => ({ ...one, x: levels.indexOf(one.arm.at[factor]) + aside(one.arm) }));
-  return { x: { label: names[factor], names: levels }, y, points: placed };
+  return { x: { label: names[factor], names: levels.map(spoken) }, y, points: placed };
 }
 
 const PICTURES = {
@@ -95,12 +96,13 @@ const PICTURES = {
   drift(c) {
     const { step } = c.choice, points = c.shown.flatMap((arm) => course(c, arm, "iteration", "val_loss", c.drift));
     const y = { label: fill(c.words.axes.drift, c), log: true }, until = c.options.step.indexOf(step) + 1;
-    return { charts: [{ x: { label: "iteration" }, y, points, line: true, until }], said: { rest: summary(c, points.filter(({ x }) => String(x) === step)) } };
+    const of_step = points.filter(({ x }) => String(x) === step).map((one) => ({ ...one, words: `${c.say(one.arm)}, ${told(one.found)}` }));
+    return { charts: [{ x: { label: "iteration" }, y, points, line: true, until }], said: { rest: summary({ ...c, step }, of_step, "apart") } };
   },
   bend(c) {
     const { bend } = c.choice, names = c.options.bend, shown = names.flatMap((half) => inside(c, c.choice).filter((arm) => arm.bend === half));
     const dots = (moment, metric, log) => {
-      const points = marks({ ...c, shown }, moment, metric).map((one) => ({ ...one, x: names.indexOf(one.arm.bend), hollow: one.arm.bend !== bend }));
+      const points = marks({ ...c, shown }, moment, metric).map((one) => ({ ...one, x: names.indexOf(one.arm.bend), style: c.styles[c.reference], hollow: one.arm.bend !== bend }));
       return { x: { label: c.words.axes.bend, names }, y: { label: c.names[metric], log }, points };
     };
     const curve = ({ px, py }) => { // of SmeLU: a parabola from -bend to bend
@@ -115,12 +117,13 @@ const PICTURES = {
   two(c) {
     const [a, b] = c.ticked, end = c.found.end;
     const found = (name) => [end[name][a.place], end[name][b.place], difference(c, "end", name, b, a)], [, , apart] = found(c.metric);
-    const points = marks({ ...c, shown: c.ticked, say: named }, "end").map((one, x) => ({ ...one, x })), [one, two] = points.map(({ singles }) => singles);
+    const losses = c.table === "pairs" ? fill(c.words.said.losses, { words: told(found("val_loss")[2]) }) : "";
+    const points = marks({ ...c, shown: c.ticked, say: c.named }, "end").map((one, x) => ({ ...one, x })), [one, two] = points.map(({ singles }) => singles);
     const joined = ({ px, py }) => svg("g", { class: "grid" }, ...one.flatMap((value, i) =>
       (known(value) && known(two[i]) ? [straight(px(0.06), py(value), px(0.94), py(two[i]))] : [])));
-    const x = { label: `A: ${named(a)}; B: ${named(b)}`, names: ["A", "B"] }, more = a.labels.join() === b.labels.join() && joined;
+    const x = { label: `A: ${c.named(a)}; B: ${c.named(b)}`, names: ["A", "B"] }, more = a.labels.join() === b.labels.join() && joined;
     const rows = Object.keys(c.metrics).flatMap((name) => found(name).map((estimate, i) => [c.names[name], ["A", "B", "B minus A"][i], ...estimate]));
-    return { charts: [{ x, y: { label: c.label }, points, more }], rows, said: { words: told(apart), p: digits(apart[4], 2) } };
+    return { charts: [{ x, y: { label: c.label }, points, more }], rows, said: { words: told(apart), p: digits(apart[4], 2), losses } };
   },
   texts: ({ texts }) => ({ text: texts.html, said: texts }),
 };
