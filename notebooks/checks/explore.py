@@ -7,7 +7,8 @@ import actlab
 from actlab.book.checks import agrees, holds
 from actlab.records.labels import in_points
 from actlab.study.activation_curves import flow
-from actlab.study.character_study import CharacterStudy, CharacterTrial
+from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import CharacterTrial
 
 ARM = ["model", "activation"]
 
