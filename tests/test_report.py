@@ -9,6 +9,7 @@ from scipy import stats
 
 from actlab import paths, report
 from actlab.errors import BadInput, UnknownName
+from actlab.figures.style import small
 from actlab.records.labels import PAIR_METRICS
 from actlab.records.tables import load
 from actlab.report import drawings, summary
@@ -246,7 +247,7 @@ def test_a_share_of_another_seed_has_its_interval(committed):
     bits = found[found["change"] == "one bit of one weight changed"]
     for arm, row in bits.droplevel("group").iterrows():
         low, high = 100 * shares.loc[arm, ["low", "high"]]
-        assert row["its 95% interval"] == f"[{low:.3g}%, {high:.3g}%]"
+        assert row["its 95% interval"] == f"[{small(low)}%, {small(high)}%]"
 
 
 def test_with_one_seed_a_change_has_a_mean_and_no_share():

@@ -59,9 +59,9 @@ def test_no_interval_where_too_few_trials_differ():
 
 
 def test_small_numbers():
-    """Powers of ten below 0.0001 only; 0 is exact."""
-    values = (0.0, 12.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)
-    told = ["0", "12", "0.0076", "0.020", "0.00010", "9.9e-05", "-3.0e-08"]
+    """Powers of ten below 0.0001 only; 0 is exact; a share above a hundred is no power of ten."""
+    values = (0.0, 150.4, 1940.0, 99.4, 12.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)
+    told = ["0", "150", "1,940", "99", "12", "0.0076", "0.020", "0.00010", "9.9e-05", "-3.0e-08"]
     assert [small(value) for value in values] == told
 
 

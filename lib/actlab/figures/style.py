@@ -38,9 +38,11 @@ KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 
 
 def small(value: float) -> str:
-    """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
+    """Two significant digits, as a plain number down to 0.0001 and in powers of ten below; whole from 100 on."""
     if value == 0:
         return "0"
+    if abs(value) >= 99.5:
+        return f"{value:,.0f}"
     return f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
 
 

@@ -90,8 +90,8 @@ def changes(report: Report) -> pd.DataFrame:
     shown = pd.DataFrame({"change": found["variant"].map(words), "total variation": found["estimate"].map(small)})
     shown["95% interval"] = _limits(found, small)
     shown["n"] = found["n"]
-    shown["share"] = ["" if np.isnan(value) else f"{value:.2g}%" for value in percent["estimate"]]
-    shown["its 95% interval"] = _limits(percent, "{:.3g}%".format)
+    shown["share"] = ["" if np.isnan(value) else f"{small(value)}%" for value in percent["estimate"]]
+    shown["its 95% interval"] = _limits(percent, lambda value: f"{small(value)}%")
     return shown.set_index(pd.MultiIndex.from_frame(found[ARM]))
 
 

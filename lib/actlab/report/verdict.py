@@ -3,10 +3,11 @@ differ, which differences it could have shown, and which it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import pandas as pd
 
+from actlab.figures.style import small
 from actlab.report.study import ARM, METRIC, Report, bigram_loss, load
 from actlab.statistics.significance import ALPHA
 
@@ -71,9 +72,9 @@ def _seeds(report: Report) -> Iterator[str]:
     yield f"Two seeds differ by {apart.mean():.1f} points{wide}; {could}."
 
 
-def _span(values: pd.Series, form: str = "") -> str:
+def _span(values: pd.Series, form: Callable[[float], str] = str) -> str:
     """The lowest and the highest, or one number where they read alike."""
-    return " to ".join(dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max())))
+    return " to ".join(dict.fromkeys(form(value) for value in (values.min(), values.max())))
 
 
 def _shown(tests: pd.DataFrame, where: str, what: str) -> Iterator[str]:
@@ -94,7 +95,7 @@ def _floor(report: Report) -> Iterator[str]:
         yield f"The same seed run again {same}."
     share = (100 * moved / report.of(METRIC, report.estimates)["estimate"]).dropna()
     if len(share):
-        yield f"One bit of one weight does {_span(share, '.2g')}% of what another seed does."
+        yield f"One bit of one weight does {_span(share, small)}% of what another seed does."
 
 
 def _averaged(report: Report) -> Iterator[str]:
