@@ -55,15 +55,15 @@ def check_other_settings(leads: pd.DataFrame, recorded: dict[str, object], setti
     smaller = ahead["repro-lite"]
     agrees([int((smaller > 0).sum()), len(smaller)], [4, 6], "ahead in four of six smaller ones")
     behind = leads.loc["repro-lite", "over"][smaller < 0].to_dict()
-    agrees(behind, {"minigpt": "ReLU", "convlm": "GELU"}, "which lead instead")
+    agrees(behind, {"minigpt": "relu", "convlm": "gelu"}, "which lead instead")
     agrees(ahead["repro-full"].to_dict(), {"charlm": -1.2}, "behind at full scale")
-    agrees(leads.loc[("repro-full", "charlm"), "over"], "Swish", "behind Swish")
+    agrees(leads.loc[("repro-full", "charlm"), "over"], "swish", "behind Swish")
     full = actlab.load("repro-full")[0].query("model == 'charlm'").groupby("activation")["val_accuracy"].mean()
     agrees([full.idxmin(), len(full)], ["swiglu", 5], "last of five")
     rated = ahead["answer"]
     holds((rated[["charlm", "minigpt", "nanotransformer"]] > 0.5).all(), "ahead in the transformers at tuned rates")
     agrees(rated[["convlm", "tinylstm"]], [0.0, -6.0], "level in convlm, behind in the LSTM", digits=1)
-    agrees(leads.loc[("answer", "convlm"), "over"], "GELU", "level with GELU")
+    agrees(leads.loc[("answer", "convlm"), "over"], "gelu", "level with GELU")
     tuning = actlab.load("answer-tuning")[0].query("model == 'tinylstm' and activation == 'swiglu'")
     agrees(tuning["learning_rate"].max(), 0.004, "highest rate that was tried")
     two_seeds = pd.DataFrame(settings).T.filter(like="charlm").iloc[:, 0].astype(float)
@@ -336,10 +336,14 @@ def check_two_scales(summary: pd.DataFrame, grown: pd.DataFrame, study: str, oth
 
 def check_sizes(growth: pd.DataFrame, sized_shares: pd.DataFrame) -> None:
     """charlm from 34 thousand to a million parameters."""
-    moved = growth.set_index("activation")
-    holds((moved["difference"] > 0).all() and (moved["p_holm"] < 0.05).all(), "all move away significantly")
-    agrees([len(moved), moved["difference"].idxmax(), *set(moved["n"])], [4, "swish", 3], "four, farthest, n")
-    agrees(moved.loc["swish", SIDES].astype(float), [0.136, 0.104, 0.169], "Swish", digits=3)
+    moved = growth["difference"].astype(float)
+    holds((growth["p_holm"] < 0.05).all() and len(growth) == 4, "all four move significantly")
+    agrees([moved.abs().idxmax(), *{*growth["n"]}], ["swish", 3], "farthest, n")
+    gated = growth.loc["swiglu", ["in the smallest", "in the largest"]].astype(float)
+    agrees(np.sign(gated).tolist(), [1, -1], "SwiGLU's from above to below")
+    holds((growth["in the smallest"].drop("swiglu") > 0).all(), "the others start above")
+    holds((moved.drop("swiglu") > 0).all(), "and go further above")
+    agrees(growth.loc["swish", SIDES].astype(float), [0.136, 0.104, 0.169], "Swish", digits=3)
     ordered = sized_shares.sort_values("parameters")
     small, large = ordered.iloc[0], ordered.iloc[-1]
     agrees(small["lead (points)"], -0.2, "SwiGLU in the smallest network", digits=1)
@@ -361,13 +365,3 @@ def check_cost(trials: pd.DataFrame, spent: pd.DataFrame, study: str, other: str
     agrees(spent.loc[(study, "hybridlm"), ["min", "max"]], [33, 245], "seconds of hybridlm", digits=0)
     agrees(spent["max"].idxmax(), (other, "minigpt"), "longest run")
     agrees(spent["max"].max(), 2559, "its seconds", digits=0)
-
-
-def check_calibration(votes: pd.DataFrame) -> None:
-    """Churn and errors."""
-    found = [votes[name].agg(end) for name in ("churn", "error") for end in ("min", "max")]
-    agrees(found, [6, 27, 51, 82], "another character, and errors (%)", digits=0)
-    holds((votes["churn / error"] < 0.5).all(), "churn is far below error")
-    holds((votes["both wrong"] > 0.5).all(), "both are wrong in more than half of the cases")
-    times = votes["SD of accuracy"] / votes["SD if independent"]
-    agrees(times.agg(["min", "max"]), [3, 25], "times as much as independent errors", digits=0)
