@@ -35,6 +35,8 @@ WRONG = yaml.safe_load(r"""
 - [[trials, 0, final, val_loss], low, "trials.0.done.final.val_loss: Input should be a valid number, found 'low'"]
 - [[trials, 0, n_parameters], true, 'trials.0.done.n_parameters: Input should be a valid integer, found True']
 - [[trials, 1, status], lost, "trials.1: .*'lost' .* expected tags: 'done', 'diverged', 'failed'"]
+- [[trials], [], "trials: expected one or more, found none"]
+- [[avg_mine], low, "avg_mine: expected a number, found 'low'"]
 - [[trials, 1, label], "42", one is named twice]
 - [[trials, 1, seed], 44, "43 says another seed, 44"]
 - [[reproducibility_metrics, 0, between], ["42"], 'reproducibility_metrics.0.between: List should have']

@@ -5,7 +5,7 @@ from unittest.mock import Mock
 import grids
 import pytest
 import tiny
-from damage import changed
+from damage import DROP, changed
 
 from actlab import paths
 from actlab.data.images import load_images
@@ -164,6 +164,13 @@ def test_what_is_not_compared_is_named(toy, tmp_path, monkeypatch):
     assert replay(task_of(path)).sentence.endswith(elsewhere)
     (plain,) = run(toy.replace(study="plain", activation=("relu",))).present
     assert "not compared" not in replay(task_of(store.path_of("plain", plain["arm"]))).sentence
+
+
+def test_a_record_that_says_too_little_to_train_is_refused(toy):
+    """What tables read, but no trial is: one sentence."""
+    record = changed(tiny.relu(toy), ["config", "recipe", "evaluate_every"], DROP)
+    said = replay(task_of(saved(record), "42")).sentence
+    assert said.endswith("has settings that no trial has: 'evaluate_every' is absent")
 
 
 def test_a_record_without_trials_is_refused():

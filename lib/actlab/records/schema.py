@@ -769,6 +769,11 @@ def _check_value(value: object, where: str, free: bool) -> None:
 def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     """What no single entry shows: each trial and pair once, and settings that are the record's own."""
     labels, config = [trial["label"] for trial in record["trials"]], record["config"]
+    if not labels:
+        yield "trials: expected one or more, found none"
+    for name, value in record.items():  # also means that no model names: of a study's own metrics, of image sweeps
+        if name.startswith("avg_") and not isinstance(value, float | int | None):
+            yield f"{name}: expected a number, found {brief(value)}"
     if len(set(labels)) < len(labels):
         yield f"trials: one is named twice: {brief(labels)}"
     for trial in record["trials"]:

@@ -35,13 +35,15 @@ def load(record: store.Record, label: str) -> Trial:
         RecordError: a record of a kind that holds none, or with settings that no trial has.
     """
     check_trains(record)
-    trial = study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
     try:
+        trial = study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
         type(trial).model_validate(trial.model_dump(), context=BEFORE)  # its own parts need not be here
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         said = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']:.300}, found {brief(fault['input'])}"
         raise RecordError(f"{record['arm']} has settings that no trial has: {said}") from None
+    except KeyError as error:
+        raise RecordError(f"{record['arm']} has settings that no trial has: {error} is absent") from None
     return trial
 
 
