@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.stats import gmean
 
 import actlab
 from actlab import holds
@@ -11,6 +12,14 @@ STUDIES = ["repro-lite", "repro-partial"]
 ARM = ["model", "activation"]
 ABLE = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm"]
 """Without tinylstm, which has learned too little."""
+
+
+def share_of_one_bit(study: str, kind: str) -> pd.DataFrame:
+    """Geometric means of what one bit does, as a share of the difference between two seeds."""
+    moved, seeds = actlab.load(study, kind)[1], actlab.load(study)[1]
+    moved = moved[moved["second"].str.endswith("-nudge")]
+    one = moved.groupby(ARM)["total_variation"].agg(gmean)
+    return (one / seeds.groupby(ARM)["total_variation"].mean()).unstack().loc[ABLE]
 
 
 def tables(which: int, metric: str) -> list[pd.DataFrame]:
@@ -25,6 +34,10 @@ def check_counts() -> None:
     agrees([(table["p_holm"] < 0.05).sum().item() for table in loss], [21, 11], "losses that differ")
     agrees([(table["p_holm"] < 0.05).sum().item() for table in apart], [4, 0], "total variations that differ")
     agrees({len(table) for table in loss + apart}, {30}, "comparisons")
+    able = [(table.loc[ABLE, "p_holm"] < 0.05).sum().item() for table in (loss[0], apart[0])]
+    agrees(able, [20, 3], "of 25, without tinylstm")
+    agrees(apart[0].loc[("charlm", "swish"), "p_holm"], 0.0496, "Swish in charlm, p", digits=4)
+    agrees(100 * apart[0].loc[("charlm", "smelu_1"), "difference"], -1.6, "SmeLU-1 changes as much as Swish", digits=1)
     names = ["gelu", "swish", "smelu_05", "smelu_1"]
     smooth = pd.MultiIndex.from_product([ABLE[:3], names])
     both = [
@@ -104,3 +117,33 @@ def check_the_rank_correlation(study: str, rho: pd.Series, x: pd.Series) -> None
     if study == "repro-lite":
         agrees(rho, [-0.84, -0.94, -0.75], "rank correlation", digits=2)
         agrees(len(x), 25, "differences")
+
+
+def check_within_a_network(study: str, within: pd.DataFrame) -> None:
+    """The rank correlation without what lies between networks."""
+    if study == "repro-lite":
+        agrees(within["own means out"], [-0.70, -0.49], "own means out, and without SwiGLU", digits=2)
+        agrees(within.loc["all", ABLE].agg(["min", "max"]), [-0.7, -0.3], "five activations", digits=1)
+        four = within.loc["without SwiGLU", ABLE].astype(float)
+        agrees([four.idxmin(), four.idxmax()], ["convlm", "nanotransformer"], "the lowest and the highest")
+        agrees(four.agg(["min", "max"]), [-0.8, 0.2], "without SwiGLU", digits=1)
+
+
+def check_one_bit(study: str) -> None:
+    """Of another seed, here and at tuned rates."""
+    if study != "repro-lite":
+        return
+    here, rate = share_of_one_bit("repro-lite", "floor"), actlab.load("one-bit")[0].groupby("model")["learning_rate"].first()
+    agrees(100 * here["relu"].agg(["min", "max"]), [1, 22], "one bit under ReLU, % of a seed", digits=0)
+    holds(here.drop(columns="relu").max(axis=None) < 1e-4, "under the others almost nothing")
+    there = share_of_one_bit("one-bit", "all")["relu"]
+    agrees(100 * there.agg(["min", "max"]), [40, 69], "at tuned rates", digits=0)
+    agrees((rate[ABLE] / 0.0003).agg(["min", "max"]), [7, 27], "times the rate", digits=0)
+    tuned = actlab.load("answer")
+    curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
+    bigram = actlab.load_baselines("answer")["val_loss"].get("bigram")
+    level = actlab.at_equal_loss(curves, along, exclude_above=bigram).query("left_out == ''").set_index(ARM)["value"]
+    agrees(100 * level["charlm", "relu"], 19, "two seeds of charlm at a tuned rate, %", digits=0)
+    size = [actlab.load("repro-lite")[0]["parameters"], tuned[0]["parameters"]]
+    agrees([size[0].min(), size[0].max()], [size[1].min(), size[1].max()], "the same sizes")
+    agrees([size[0].min(), size[0].max()], [280_000, 430_000], "parameters", digits=-4)
