@@ -7,6 +7,7 @@ import grids
 import pytest
 import tiny
 from damage import changed
+from torch._subclasses.fake_tensor import FakeTensor
 
 from actlab import paths, report
 from actlab.cli.options import console
@@ -151,6 +152,29 @@ def test_a_batch_that_does_not_fit_is_refused_before_training(device, here, toy,
     room = 2 * each
     with pytest.raises(AssertionError, match="trained"):
         run(study)
+
+
+def test_one_batch_of_each_size_is_tried_the_largest(toy, monkeypatch):
+    """Before training there is no time for more: not for each rate, length of training and batch."""
+    tried = []
+    monkeypatch.setattr(batch_memory, "bytes_of_a_sequence", lambda trial: tried.append(trial) or 0.0)
+    study = toy.replace(learning_rate=[0.1, 0.2], iterations=[2, 4], batch_size=[2, 3, 1], clip=[0.0, 1.0])
+    batch_memory.check_batches(study.arms())
+    batch_memory.check_batches(toy.replace(scale=["quick", "lite"]).arms())
+    assert [(trial.batch_size, trial.scale) for trial in tried] == [(3, "quick"), (2, "quick"), (2, "lite")]
+
+
+def test_a_large_network_is_tried_without_its_numbers(cats, monkeypatch):
+    """Which 1.3B weights have no room for beside a GPU; it needs the same."""
+    (trial,) = TokenStudy.parse(tiny.ABLATION).arms()[0].trials[:1]
+    each = batch_memory.bytes_of_a_sequence(trial)
+    monkeypatch.setattr(batch_memory, "LARGE", 0)
+    tried = Mock(wraps=batch_memory._kept)
+    monkeypatch.setattr(batch_memory, "_kept", tried)
+    assert batch_memory.bytes_of_a_sequence(trial) == each > 0
+    assert all(isinstance(weights, FakeTensor) for weights in tried.call_args.args[0].parameters())
+    in_half = trial.model_copy(update={"dtype": "bfloat16", "compiled": True})
+    assert batch_memory.bytes_of_a_sequence(in_half) == each / 4
 
 
 def test_a_text_whose_path_no_record_could_hold_is_refused_before_training(toy, tmp_path, monkeypatch):
