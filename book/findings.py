@@ -231,9 +231,9 @@ def agreement() -> list[Finding]:
     ):
         table = averaging(study).sort_values("difference")
         for end, row in (("most", table.iloc[0]), ("least", table.iloc[-1])):
-            where = f"{row['model']}, {row['activation']}, {rate} rate"
+            where, front = f"{row['model']}, {row['activation']}, {rate} rate", rate == "falling"
             what = f"change between two seeds by averaging, where it is {end} of twelve configurations ({where})"
-            found.append(fact(f"{name}-{end}", what, estimate(row, 100), unit=POINTS, study=study))
+            found.append(fact(f"{name}-{end}", what, estimate(row, 100), unit=POINTS, study=study, front=front))
     cost = dearer("remedies", 0.99)
     better = constant().query("p_holm < 0.05")["difference"] < 0
     average = "what averaging changes in the loss at a constant rate (mean of twelve configurations)"

@@ -6,6 +6,7 @@ import findings
 import numpy as np
 import pandas as pd
 from findings import RUNGS, SIDES, TV, corner, corners, ladder, losses
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab import paths
@@ -16,38 +17,51 @@ from actlab.records.labels import words
 
 PICTURE = "book/_static/front-{}.svg"
 TITLES = {
-    "agreement": "Averaging and decay bring two seeds together; activations hardly do",
-    "corner": "A rounder corner shrinks one bit's effect, up to 0.3",
+    "agreement": "Averaging and a falling rate bring two seeds together; activations hardly do",
+    "corner": "A rounder corner shrinks one bit's effect, from 0.001 to 0.3",
     "ladder": "One bit sets activations apart, a new seed does not",
     "losses": "At constant rates SwiGLU leads in transformers",
     "predictions": "31 of 69 predictions held",
 }
 ACTIVATIONS = {"gelu": "GELU", "swish": "Swish", "swiglu": "SwiGLU", "smelu_05": "SmeLU-0.5", "smelu_1": "SmeLU-1"}
 REMEDIES = {
-    "learning-rate-decay": "learning-rate decay",
+    "learning-rate-decay": "a rate that falls to 0",
     "averaging": "averaged weights",
-    "both": "decay and averaging",
+    "both": "both of these",
 }
+PERCENTS = {1e-6: "0.0001%", 1e-5: "0.001%", 1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1: "100%"}
+"""Total variation -> as an axis says it."""
 
 
 def agreement() -> Figure:
-    """What changes the disagreement between two seeds, on one axis: activations at equal loss, decay, averaging, both."""
+    """What changes the disagreement between two seeds, on one axis: activations at equal loss, a falling rate,
+    averaging, both at the end of training; each group by its effect."""
     quoted = {one.name: one.found for one in findings.every()}
     rows = {f"activation-{name}": f"{said} instead of ReLU" for name, said in ACTIVATIONS.items()} | REMEDIES
-    drawn = [{"change": rows[name], **dict(zip(SIDES, quoted[name], strict=True))} for name in rows]
+    order = sorted(rows, key=lambda name: (not name.startswith("activation"), -quoted[name][0]))
+    drawn = [{"change": rows[name], **dict(zip(SIDES, quoted[name], strict=True))} for name in order]
     with styled():
         figure, (axes,) = canvas(1, 1, 7.5, 3.0)
-        for at, (name, row) in enumerate(zip(rows, drawn, strict=True)):
+        for at, (name, row) in enumerate(zip(order, drawn, strict=True)):
             colour = "grey" if name.startswith("activation") else look("relu")[0]
             axes.plot([row["low"], row["high"]], [at, at], color=colour)
             axes.plot(row["estimate"], at, "o", color=colour)
         axes.axvline(0, color="black", linewidth=0.8)
-        axes.set_yticks(range(len(rows)), rows.values())
+        axes.axhline(len(ACTIVATIONS) - 0.5, color="grey", linewidth=0.8, linestyle=":")
+        axes.text(-7, 0, "at equal loss", va="center", color="grey", fontsize=10)
+        axes.text(2.2, len(ACTIVATIONS), "at the end\nof training", va="top", ha="right", fontsize=10)
+        axes.set_yticks(range(len(order)), [rows[name] for name in order])
+        axes.set_xlim(-7.2, 2.4)
         axes.invert_yaxis()
-        axes.set_xlabel(
-            "change of the 20 points between two seeds (left: they agree more)\nactivations: at equal loss; the others: at the end of training"
-        )
+        axes.set_xlabel("change of the 20 points between two seeds (left: they agree more)")
     return keep(figure, drawn)
+
+
+def in_percent(axes: Axes) -> None:
+    """The axis of a total variation, up to 100%."""
+    axes.set_yscale("log")
+    axes.set_yticks([*PERCENTS], [*PERCENTS.values()])
+    axes.set_ylim(top=1)
 
 
 OUTCOMES = {"held": "#0072B2", "failed": "#D55E00", "undecided": "#BDBDBD"}
@@ -83,55 +97,81 @@ def predictions() -> Figure:
     return keep(figure, counts.reset_index().to_dict("records"))
 
 
-def figures() -> dict[str, Figure]:
-    """Name -> figure of README, front page and the page of evidence."""
-    near = corner()
+def rounded() -> Figure:
+    """What one bit does where ReLU's corner is rounded, a line an architecture; ReLU itself stands apart."""
+    near, bits = corner(), corners()[-1]
     with styled():
-        figure, (axes,) = canvas(1, 1, 4.3, 3.0)
-        bits = corners()[-1]
+        figure, (axes,) = canvas(1, 1, 7.5, 3.0)
         for (model, part), mark in zip(near.groupby("model"), "so^", strict=True):
             part, each = part.droplevel("model"), bits[bits["model"] == model]
-            at = range(len(part))
-            (line,) = axes.plot(at, part["mean"], marker=mark)
-            places = part.index.get_indexer(each["beta"])
-            axes.plot(places, each[TV], mark, color=line.get_color(), markersize=2, alpha=0.5)
+            at = np.arange(len(part)) + 0.7 * (part.index > 0)
+            (line,) = axes.plot(at[1:], part["mean"].iloc[1:], marker=mark)
+            axes.plot(at[0], part["mean"].iloc[0], mark, color=line.get_color())
+            places = at[part.index.get_indexer(each["beta"])]
+            axes.plot(places, each[TV], mark, color=line.get_color(), markersize=3, alpha=0.5)
             end = (at[-1], part["mean"].iloc[-1])
-            axes.annotate(model, end, xytext=(6, -3), textcoords="offset points", color=line.get_color())
+            axes.annotate(model, end, xytext=(8, -3), textcoords="offset points", color=line.get_color())
         axes.plot(at, near["seeds"].groupby("beta").mean(), color="grey", linestyle=":")
-        axes.annotate("another seed's effect", (0, 0.25), xytext=(0, 3), textcoords="offset points")
-        axes.set_yscale("log")
-        axes.set_ylim(top=1)
-        axes.set_xlim(right=at[-1] + 3)
-        axes.set_xticks(at, ["0 (ReLU)", *map("{:g}".format, part.index[1:])], rotation=45)
+        axes.annotate("another seed", (at[1], 0.25), xytext=(0, 4), textcoords="offset points", color="#555555")
+        in_percent(axes)
+        axes.set_xlim(right=at[-1] + 1.5)
+        axes.set_xticks(at, ["ReLU", *map("{:g}".format, part.index[1:])])
         axes.set_xlabel("half-width of the rounded corner")
         axes.set_ylabel("total variation after one bit")
+    return keep(figure, near.reset_index().to_dict("records"))
+
+
+def changes() -> Figure:
+    """How far apart two runs end that differ in one thing: every architecture, and their geometric mean."""
     rungs = ladder()
     with styled():
-        steps, (axes,) = canvas(1, 1, 4.3, 3.0)
+        figure, (axes,) = canvas(1, 1, 7.5, 3.2)
         for at, name in enumerate(("relu", "gelu", "smelu_1", "swiglu")):
-            colour, mark, dashes = look(name)
+            colour, mark, _ = look(name)
             each = rungs[name].unstack("model").reindex([*RUNGS.values()])
-            axes.plot(range(len(each)), 10 ** each.mean(axis=1), color=colour, dashes=dashes, label=words(name))
-            beside = np.arange(len(each)) + 0.12 * (at - 1.5)
-            axes.plot(beside, 10**each, mark, color=colour, markersize=3, alpha=0.6)
-        axes.set_yscale("log")
-        axes.set_ylim(top=1)
-        axes.set_xticks(range(len(RUNGS)), RUNGS.values(), rotation=45)
-        axes.legend(loc="lower right", fontsize=9)
+            beside = np.arange(len(each)) + 0.18 * (at - 1.5)
+            axes.plot(beside, 10**each, mark, color=colour, markersize=3.5, alpha=0.5)
+            axes.plot(beside, 10 ** each.mean(axis=1), mark, color=colour, markersize=9, label=words(name))
+            for model, said in NAMED.get(name, {}).items():
+                where = (beside[0], 10 ** each.loc["one bit", model])
+                axes.annotate(said, where, xytext=(5, -3), textcoords="offset points", color=colour, fontsize=8)
+        in_percent(axes)
+        axes.set_xticks(range(len(RUNGS)), RUNGS.values())
+        axes.set_xlabel("what differs between the two networks")
+        axes.legend(loc="lower right", ncols=2, fontsize=10)
         axes.set_ylabel("total variation")
+    return keep(figure, rungs.reset_index().to_dict("records"))
+
+
+NAMED = {
+    "gelu": {"tinylstm": "LSTM", "nanotransformer": "nanotransformer"},
+    "smelu_1": {"minigpt": "minigpt, LSTM"},
+}
+"""Activation -> the networks that stand out after one bit, and what they are called beside their marks."""
+
+
+def behind_the_best() -> Figure:
+    """Losses by architecture and activation; in brackets where not significantly behind the best."""
+    behind, said = losses()
+    numbers = behind.map("{:.2f}".format)
+    figure = plots.heat(behind, "nats behind the best", said.where(said != "=", "(" + numbers + ")"))
+    axes, colours = figure.axes
+    colours.remove()  # the words say it
+    axes.set_xlabel("nats behind the best")
+    return figure
+
+
+def figures() -> dict[str, Figure]:
+    """Name -> figure of README, front page and the page of evidence."""
     found = {
         "agreement": agreement(),
-        "corner": keep(figure, near.reset_index().to_dict("records")),
-        "ladder": keep(steps, rungs.reset_index().to_dict("records")),
+        "corner": rounded(),
+        "ladder": changes(),
         "predictions": predictions(),
-        "losses": plots.heat(losses()[0], "nats behind the best", losses()[1]),
+        "losses": behind_the_best(),
     }
-    axes, colours = found["losses"].axes
-    colours.remove()  # the words say it
-    axes.tick_params("x", rotation=45)
-    axes.set_xlabel("nats behind the best")
-    for name, figure in found.items():  # side by side
-        figure.set_size_inches(7.5 if name in ("agreement", "predictions") else 4.3, 3.0)
+    for name, figure in found.items():
+        figure.set_size_inches(7.5, 3.0)
         figure.suptitle(TITLES[name], x=0.01, ha="left", fontsize=10)
     return found
 

@@ -13,7 +13,7 @@ from actlab.book.paper import findings, of_the_book
 from actlab.errors import NotHeld
 from actlab.figures.style import image
 
-README, EVIDENCE = paths.ROOT / "README.md", paths.ROOT / "book" / "evidence.md"
+README, EVIDENCE, FRONT = (paths.ROOT / name for name in ("README.md", "book/evidence.md", "book/intro.md"))
 
 
 def test_the_readme_is_short_and_soon_at_its_first_command():
@@ -62,6 +62,17 @@ def test_the_predictions_are_counted_as_they_are_listed():
         assert fact in text
 
 
+def test_the_front_page_says_what_came_of_its_seven_predictions():
+    """In words and in a table, as the page of evidence has it: two held, four failed, one is undecided."""
+    tables = {
+        FRONT: re.findall(r"\| (held|failed|undecided)[^|]*\|$", FRONT.read_text(encoding="utf-8"), re.MULTILINE),
+        EVIDENCE: re.findall(r"\| \*\*(held|failed|undecided)\*\*", EVIDENCE.read_text(encoding="utf-8")),
+    }
+    for page, outcomes in tables.items():
+        assert [outcomes.count(each) for each in ("held", "failed", "undecided")] == [2, 4, 1], page
+    assert "two held, four failed, and one is undecided" in FRONT.read_text(encoding="utf-8")
+
+
 ROW = re.compile(r"<th>([\w-]+)</th>\s*<td>[^<]*</td>\s*<td>(held|failed|undecided)</td>")
 """Of a page's table of predictions: plan and outcome."""
 
@@ -70,7 +81,7 @@ ROW = re.compile(r"<th>([\w-]+)</th>\s*<td>[^<]*</td>\s*<td>(held|failed|undecid
 def test_the_listed_predictions_have_the_outcomes_of_their_pages():
     """Of the plans that a built page judges in a table of its own."""
     listed, judged = of_the_book("pictures").predicted(), []
-    for page in ("answer", "corner", "one-bit", "phase", "remedies", "same"):
+    for page in ("answer", "corner", "gates", "one-bit", "phase", "remedies", "same"):
         path = paths.ROOT / "book" / "studies" / f"{page}.ipynb"
         if not path.exists():
             pytest.skip("the book is not built: make book")
@@ -98,6 +109,12 @@ def test_averaging_and_a_falling_rate_before_and_after(committed):
     assert [round(each["tinylstm"]) for each in tv[:2]] == [20, 16]
     dearer = findings().dearer("remedies-cooldown", 0.99)
     assert ((dearer > 0).sum(), len(dearer), round(dearer.max(), 3)) == (11, 12, 0.027)
+    more = -100 * findings().averaging("remedies-cooldown")["difference"]
+    assert (round(more.min(), 1), round(more.max(), 1)) == (0.1, 1.9)
+    rates = {name: findings().estimate(row) for name, row in findings().activations().iterrows()}
+    told = [name for name, (_, low, high) in rates.items() if low > 0 or high < 0]
+    assert told == ["gelu", "smelu_1"]
+    assert [round(rates[name][0], 1) for name in told] == [1.3, -0.8]
 
 
 @pytest.mark.slow
@@ -116,6 +133,19 @@ def test_activations_and_one_bit_as_the_tables_have_them(committed):
     models = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm"]
     assert share["relu"][models].round().to_list() == [56, 40, 69, 42, 50, 79]
     assert share["gelu"][models].round(1).to_list() == [0, 0, 5, 0, 0.5, 91.7]
+    single = {}
+    for model in ("nanotransformer", "hybridlm"):
+        runs = ulp.get_group(("gelu", model))["total_variation"].sort_values()
+        single[model] = (100 * runs / seeds.get_group(("gelu", model))["total_variation"].mean()).to_numpy()
+    assert [round(each) for each in single["nanotransformer"]] == [0, 4, 32, 40, 42]
+    assert single["nanotransformer"][1] < 4
+    assert single["hybridlm"][-1] > 5 * single["hybridlm"][-2]
+    assert {*actlab.load("answer")[0]["iterations"]} == {750, 1500}
+    assert {*actlab.load("one-bit")[0]["iterations"]} == {500}
+    low, nudged = (actlab.load("repro-lite", kind)[1].query("activation == 'relu'") for kind in ("trials", "floor"))
+    nudged = nudged.query("variant == 'nudge'").groupby("model")["total_variation"]
+    share = (100 * nudged.mean() / low.groupby("model")["total_variation"].mean())[models[:5]]
+    assert (round(share.min()), round(share.max()), {*nudged.size()}) == (1, 22, {1})
     marks = found.losses()[1]
     best = (marks == "best").idxmax(axis=1)
     assert best[["charlm", "minigpt", "nanotransformer", "convlm", "tinylstm"]].to_list() == [
