@@ -4,6 +4,8 @@ import pytest
 import tiny
 import yaml
 
+from actlab import paths
+from actlab.study import other_settings
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.run import load, run
@@ -79,3 +81,14 @@ def test_other_kinds_and_a_dry_run_say_it(cats, caplog, tmp_path):
     assert tiny.typed("status", file, "--max-iters", 6) == 0
     assert "iterations 4, now 6" in caplog.messages[-1]
     assert len(load(BASE).present) == 4
+
+
+def test_nothing_joins_what_actlab_has_recorded(caplog, monkeypatch, tmp_path):
+    """A project that has no record of a study reads actlab's; its own arms would stand alone."""
+    run(BASE)
+    shipped = paths.results()
+    monkeypatch.setattr(paths, "recorded", lambda: shipped)
+    monkeypatch.setattr(paths, "results", lambda: tmp_path / "own")
+    other = BASE.replace(iterations=6)
+    other_settings.warn(other.study, other.arms())
+    assert (len(load(BASE).present), caplog.messages) == (4, [])

@@ -5,7 +5,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 from actlab import paths
 from actlab.errors import RecordError
@@ -13,6 +12,8 @@ from actlab.records import store
 from actlab.records.settings import MAIN, cell_of, labels_of, settings_of, text, without_trials
 from actlab.study.trial import Arm
 
+Told = tuple[dict[str, str], dict[str, str]]
+"""Settings of an arm in words: those by which tables tell it apart, and what has no name in a table."""
 ALONE = (*MAIN, "twins")
 """Kinds of arms that no other one of their settings goes with, as a noise floor does."""
 
@@ -27,12 +28,15 @@ def warn(study: str, arms: Sequence[Arm], of_each: Collection[str] = ()) -> None
         of_each: settings in which its arms differ by their nature, as the rates of a tuning.
     """
     new = [arm for arm in arms if arm.kind in ALONE and not store.path_of(study, arm.id).exists()]
-    old = defaultdict[str, list[store.Record]](list)
-    for record in _not_planned(study, arms) if new else ():
-        old[_cell(record)].append(record)
+    if not new or store.folder_of(study).parent != paths.results():  # nothing joins what is recorded by actlab
+        return
+    old = defaultdict[str, dict[str, Told]](dict)
+    for record in _not_planned(study, arms):
+        old[_cell(record)][record["arm"]] = _told(record, of_each)
     joined, differ = set[str](), dict[str, tuple[set[str], set[str]]]()
     for arm in new:
-        every = {record["arm"]: _departures(record, arm.as_record, of_each) for record in old[_cell(arm.as_record)]}
+        own = _told(arm.as_record, of_each)
+        every = {name: _departures(recorded, own) for name, recorded in old[_cell(arm.as_record)].items()}
         departures = {name: differing for name, differing in every.items() if differing}
         joined |= departures.keys()
         for name, (before, after) in min(departures.values(), key=len, default={}).items():
@@ -77,17 +81,24 @@ def _cell(record: store.Record) -> str:
     return store.canonical([record["kind"], cell_of(record)])
 
 
-def _departures(old: store.Record, new: store.Record, of_each: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Setting -> (its value in a recorded arm, in a new one), where the two differ."""
-    for told in (settings_of, _without_a_name):
-        before, now = told(old), told(new)
-        names = [name for name in before | now if name not in of_each]
-        both = {name: (text(before.get(name), name), text(now.get(name), name)) for name in names}
-        if differ := {name: values for name, values in both.items() if values[0] != values[1]}:
+def _told(record: store.Record, of_each: Collection[str]) -> Told:
+    """``of_each`` left out."""
+    named = {name: text(value, name) for name, value in settings_of(record).items() if name not in of_each}
+    nameless = ("parts", "optimizer_settings")  # versions of own parts, and what an optimizer has of its own
+    return named, {name: text(record["config"].get(name, {}), name) for name in nameless}
+
+
+def _departures(old: Told, new: Told) -> dict[str, tuple[str, str]]:
+    """Setting -> (its value in a recorded arm, in a new one), where the two differ; what has no name where nothing else
+    does."""
+    for before, now in zip(old, new, strict=True):
+        if before == now:
+            continue
+        differ = {}
+        for name in before | now:
+            there, here = (told.get(name, text(None, name)) for told in (before, now))
+            if there != here:
+                differ[name] = there, here
+        if differ:
             return differ
     return {}
-
-
-def _without_a_name(record: store.Record) -> dict[str, Any]:
-    """Versions of own parts, and what an optimizer has of its own."""
-    return {name: record["config"].get(name, {}) for name in ("parts", "optimizer_settings")}
