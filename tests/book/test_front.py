@@ -140,7 +140,8 @@ def test_activations_and_one_bit_as_the_tables_have_them(committed):
     assert [round(each) for each in single["nanotransformer"]] == [0, 4, 32, 40, 42]
     assert single["nanotransformer"][1] < 4
     assert single["hybridlm"][-1] > 5 * single["hybridlm"][-2]
-    assert {*actlab.load("answer")[0]["iterations"]} == {750, 1500}
+    steps = actlab.load("answer")[0].groupby("model")["iterations"].agg(set).to_dict()
+    assert steps == {model: {1500 if model == "tinylstm" else 750} for model in models}
     assert {*actlab.load("one-bit")[0]["iterations"]} == {500}
     low, nudged = (actlab.load("repro-lite", kind)[1].query("activation == 'relu'") for kind in ("trials", "floor"))
     nudged = nudged.query("variant == 'nudge'").groupby("model")["total_variation"]
