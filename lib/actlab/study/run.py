@@ -1,7 +1,6 @@
 """A study of any kind from its parameters to its records: what is recorded is loaded, what is cached is reused, the
 rest is trained."""
 
-import logging
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -189,7 +188,7 @@ def _trained(
 
 def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Record]:
     """A study's records for a notebook: trained where they are missing, or only loaded. ``workers`` = 0 takes one
-    process a core. What is still missing is told of in a warning.
+    process a core. What is still missing is told of in a line.
 
     Raises:
         BadInput: there is no record of any arm.
@@ -199,14 +198,10 @@ def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Rec
         raise BadInput(f"{store.where(study.study)} has no record of these settings yet: train_missing=True makes them")
     if lacks := found.missing:
         called = names_of(found.arms)
-        more = f" and {len(lacks) - 3} more" * (len(lacks) > 3)
-        logging.getLogger("actlab").warning(
-            "%s lacks %d of %d configurations, which train_missing=True makes: %s%s",
-            store.where(study.study),
-            len(lacks),
-            len(found.arms),
-            "; ".join(called[arm] for arm in lacks[:3]),
-            more,
+        more = f" and {len(lacks) - 3} more" if len(lacks) > 3 else ""
+        print(  # not a warning: a book takes what a page writes to stderr for a fault
+            f"{store.where(study.study)} lacks {len(lacks)} of {len(found.arms)} configurations, which "
+            f"train_missing=True makes: {'; '.join(called[arm] for arm in lacks[:3])}{more}"
         )
     return found.present
 
