@@ -24,11 +24,11 @@ def check_the_ends(table: pd.DataFrame, pairs: pd.DataFrame, beside: pd.DataFram
     agrees(times[["hybridlm", "nanotransformer"]], [430, 310], "times closer", digits=-1)
     agrees(times["minigpt"], 29, "times closer in minigpt", digits=0)
     holds(table.loc["minigpt", "at least"] < 1, "which may be chance")
-    agrees(five.drop("minigpt")["at least"].min(), 16, "in four of the five at least", digits=0)
+    agrees(five.drop("minigpt")["at least"].min(), 15.7, "in four of the five at least", digits=1)
     limits = ["times", "at least", "at most"]
     agrees(table.loc["tinylstm", limits], [0.89, 0.77, 1.03], "tinylstm", digits=2)
     agrees(table.loc["convlm", "at least"], 86_000, "at least so many times in convlm", digits=-3)
-    agrees(table.loc["charlm", "at least"], 92, "at least in charlm", digits=0)
+    holds(91 <= table.loc["charlm", "at least"] < 92, "at least in charlm")
     agrees(table.loc["charlm", "at most"], 31_000, "at most in charlm", digits=-3)
     rest = five.drop(["convlm", "charlm"])
     holds((rest["times"] < 1000).all() and (rest["at most"] > 1000).all(), "the other three: less on average")
@@ -43,14 +43,18 @@ def check_the_ends(table: pd.DataFrame, pairs: pd.DataFrame, beside: pd.DataFram
     agrees(masks_copied["convlm"], 0.00025, "copied masks in convlm", digits=5)
 
 
-def check_gelu(table: pd.DataFrame) -> None:
+def check_gelu(table: pd.DataFrame, spread: pd.DataFrame) -> None:
     """What is left beside what one bit does under GELU."""
     quotient = table["copied / GELU"].drop("tinylstm")
     agrees(quotient["minigpt"], 27, "times more in minigpt", digits=0)
     agrees(1 / quotient["nanotransformer"], 24, "times less in nanotransformer", digits=0)
     agrees([quotient.idxmax(), quotient.idxmin()], ["minigpt", "nanotransformer"], "which are the most")
-    gelu = table["GELU, %"].drop("tinylstm")
-    holds(gelu.max() / gelu.min() > 10_000, "under GELU the five differ by more than 10,000")
+    three = quotient[["charlm", "convlm", "hybridlm"]]
+    holds(three.between(1 / 5, 5).all(), "within a factor of five in three")
+    agrees((quotient < 1).sum(), 3, "networks in which copying leaves less")
+    seeds = 100 * spread.loc["nanotransformer"]
+    agrees(seeds["min"], 0.004, "GELU's least in nanotransformer (%)", digits=3)
+    agrees(seeds["max"], 11, "GELU's most in nanotransformer (%)", digits=0)
 
 
 def check_the_first_jump(both: pd.DataFrame, share: float, first: pd.DataFrame, crossing: pd.DataFrame) -> None:
@@ -62,7 +66,11 @@ def check_the_first_jump(both: pd.DataFrame, share: float, first: pd.DataFrame, 
     agrees([five["times"].min(), five["times"].max()], [6, 504], "how much further apart the gradients are", digits=0)
     before = five["a step before, %"].sort_values()
     agrees({*before.index[-3:].get_level_values("model")}, {"hybridlm"}, "where gradients have grown before")
-    agrees(before.iloc[-4], 0.00004, "before it gradients differ by at most (%)", digits=5)
+    holds(before.iloc[-4] < 0.00005, "before it gradients differ by less (%)")
+    agrees(crossing.loc["tinylstm", "a step before, %"].max(), 0.015, "in the LSTM by up to (%)", digits=3)
+    rises = (five["copied, %"] / five["a step before, %"]).nlargest(5)  # the two networks have differed by rounding alone
+    agrees([rises.iloc[3], rises.iloc[0]], [15, 88], "times that copied gradients rise in four seeds", digits=0)
+    holds(rises.iloc[4] < 6, "and in no other so much")
     agrees([before.iloc[-3], before.iloc[-1]], [0.0002, 0.0005], "in three seeds of hybridlm (%)", digits=4)
     lstm = first.loc["tinylstm", "crosses"]
     agrees([lstm.min(), lstm.max()], [13, 18], "first crossing in the LSTM")
@@ -81,7 +89,7 @@ def check_the_sides(along: pd.DataFrame, first: pd.DataFrame, late: pd.DataFrame
 def check_without_a_crossing(apart: pd.DataFrame, crossing: pd.DataFrame) -> None:
     """The copying networks along training."""
     most = crossing["most of copied, %"]
-    agrees(most["convlm"].max(), 0.0012, "the most in convlm (%)", digits=4)
+    holds(0.0012 < most["convlm"].max() < 0.0013, "the most in convlm (%)")
     start = np.log10(apart["copied"].loc["convlm"]).groupby("iteration").mean()
     holds(start[10] - start[1] > 1, "where it rises within ten steps")
     holds(start.loc[10:].max() - start[10] < 0.7, "and not much after them")
@@ -89,13 +97,16 @@ def check_without_a_crossing(apart: pd.DataFrame, crossing: pd.DataFrame) -> Non
     agrees(((four > 0.1).sum(), len(four)), (16, 20), "seeds that pass a thousandth")
     far = sorted(most["minigpt"])[2:]
     agrees([far[0], far[-1]], [61, 101], "three seeds of minigpt (%)", digits=0)
-    holds(far[0] < 100 * apart["own"].loc["minigpt"].groupby("seed").max().min() < far[-1], "as far as with own masks")
+    three = most["minigpt"].nlargest(3).index
+    end = 100 * apart.loc["minigpt"].groupby("seed").last()
+    agrees(sorted(end.loc[three, "copied"])[::2], [12, 32], "the same three at the end (%)", digits=0)
+    agrees(sorted(end.loc[three, "own"])[::2], [50, 80], "with own masks (%)", digits=0)
     holds((apart["copied"].loc["tinylstm"].groupby("seed").max() > 0.5).all(), "the LSTM parts with either mask")
 
 
 def check_other_optimizers(other: pd.DataFrame, closer: pd.DataFrame) -> None:
     """AdamW with another eps, and SGD; convlm, three seeds each."""
-    agrees(closer.loc["gates-eps", ["times", "at least"]], [220_000, 190_000], "times closer, eps 1e-4", digits=-4)
+    agrees(closer.loc["gates-eps", ["times", "at least"]], [223_000, 189_000], "times closer, eps 1e-4", digits=-3)
     sgd = other.loc["gates-sgd"]
     agrees(sgd["own, %"].agg(["min", "max"]), [1, 7], "own masks, SGD (%)", digits=0)
     agrees(sorted(sgd["times"])[1:], [1_300, 4_900], "times closer in two seeds", digits=-2)
@@ -125,7 +136,8 @@ def check_the_tangent(straight: pd.DataFrame) -> None:
     agrees([times.min(), times.max()], [0.56, 1.21], "times smaller with the tangent", digits=2)
     agrees(len(times), 3, "seeds")
     convlm = straight["times"].loc["convlm"].groupby("activation").agg(["min", "max"])
-    agrees(convlm.loc["gelu"], [0.42, 2.71], "times smaller in convlm", digits=2)
+    gelu = straight["times"].loc["convlm", "gelu"].sort_values()
+    agrees([1 / gelu.iloc[0], *gelu.iloc[1:]], [2.4, 2.6, 2.7], "times larger, smaller, smaller in convlm", digits=1)
     agrees(convlm.loc["smelu_0.3"], [4, 9], "times smaller in convlm", digits=0)
 
 
