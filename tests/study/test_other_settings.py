@@ -1,5 +1,7 @@
 """A study that is run again after an edit: a line before training says which settings differ from the recorded ones."""
 
+from unittest.mock import Mock
+
 import pytest
 import tiny
 import yaml
@@ -92,3 +94,13 @@ def test_nothing_joins_what_actlab_has_recorded(caplog, monkeypatch, tmp_path):
     other = BASE.replace(iterations=6)
     other_settings.warn(other.study, other.arms())
     assert (len(load(BASE).present), caplog.messages) == (4, [])
+
+
+def test_a_dry_run_plans_a_study_once(monkeypatch, tmp_path):
+    """One that chooses learning rates reads all of its records for it."""
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(BASE.model_dump(mode="json", exclude={"plan", "tuning", "rates"})))
+    planned = Mock(wraps=CharacterStudy.arms)
+    monkeypatch.setattr(CharacterStudy, "arms", lambda study: planned(study))
+    assert tiny.typed("status", file) == 0
+    assert planned.call_count == 1

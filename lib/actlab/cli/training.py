@@ -122,13 +122,14 @@ def _say_how_far(studies: "list[AnyStudy]", workers: int, since: float, as_json:
 
     start, found = time.monotonic() - since, []  # seconds that a run needs before it trains
     for study in studies:
-        other_settings.warn(study.study, study.arms(), study.of_each)
-        arms = how_far.of(study)
-        left = how_far.seconds_left(arms, workers, start)
-        rows = arms.to_dict("records")
+        arms = study.arms()  # once: a study that chooses learning rates reads its records for them
+        other_settings.warn(study.study, arms, study.of_each)
+        table = how_far.of(study, arms)
+        left = how_far.seconds_left(table, workers, start)
+        rows = table.to_dict("records")
         found.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": rows})
-        print_table(arms)
-        console.print(how_far.in_words(arms, workers, start))
+        print_table(table)
+        console.print(how_far.in_words(table, workers, start))
     if as_json:
         print_json(found)
 

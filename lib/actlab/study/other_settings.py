@@ -3,8 +3,9 @@ again after an edit of its params file keeps the arms from before, and tables sh
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from actlab import paths
 from actlab.errors import RecordError
@@ -27,11 +28,12 @@ def warn(study: str, arms: Sequence[Arm], of_each: Collection[str] = ()) -> None
         arms: all that it plans.
         of_each: settings in which its arms differ by their nature, as the rates of a tuning.
     """
-    new = [arm for arm in arms if arm.kind in ALONE and not store.path_of(study, arm.id).exists()]
+    files = {path.stem: path for path in sorted(store.folder_of(study).glob(paths.RECORDS))}
+    new = [arm for arm in arms if arm.kind in ALONE and arm.id not in files]
     if not new or store.folder_of(study).parent != paths.results():  # nothing joins what is recorded by actlab
         return
     old = defaultdict[str, dict[str, Told]](dict)
-    for record in _not_planned(study, arms):
+    for record in _not_planned(files, arms):
         old[_cell(record)][record["arm"]] = _told(record, of_each)
     joined, differ = set[str](), dict[str, tuple[set[str], set[str]]]()
     for arm in new:
@@ -57,14 +59,14 @@ def warn(study: str, arms: Sequence[Arm], of_each: Collection[str] = ()) -> None
         )
 
 
-def _not_planned(study: str, arms: Sequence[Arm]) -> Iterator[store.Record]:
-    """Its recorded arms whose settings none of these has, with however many trials; what cannot be read is told of
-    elsewhere."""
+def _not_planned(files: Mapping[str, Path], arms: Sequence[Arm]) -> Iterator[store.Record]:
+    """The recorded arms, of these files by their ids, whose settings none of these arms has, with however many trials;
+    what cannot be read is told of elsewhere."""
     ids = {arm.id for arm in arms}
     planned = {_known_by(arm.as_record) for arm in arms}
     found = []
-    for path in sorted(store.folder_of(study).glob(paths.RECORDS)):
-        if path.stem not in ids:
+    for name, path in files.items():
+        if name not in ids:
             with suppress(RecordError):
                 found.append(store.load(path))
     for record in store.current(found):

@@ -40,15 +40,16 @@ class Found(NamedTuple):
     results: Results
 
 
-def of(study: Study) -> pd.DataFrame:
+def of(study: Study, arms: list[Arm] | None = None) -> pd.DataFrame:
     """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
     record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
     they cannot be told here. A trial of several arms counts for the first. Without its data a trial counts as missing
     where no record holds it. ``attrs``: the ``share`` of a core that this process had; ``as_recorded``, row by row,
-    where a time cannot be told.
+    where a time cannot be told. ``arms``: those of the study, where they are at hand.
     """
     worked, begun = time.process_time(), time.perf_counter()
-    arms = study.arms()
+    if arms is None:
+        arms = study.arms()
     every = found_of(arms)
     known = seconds_known(every)
     counts = dict.fromkeys(("trials", *STATES, "diverged"), 0)
