@@ -23,6 +23,8 @@ def check_results(results: pd.DataFrame, beside: dict[str, pd.DataFrame]) -> Non
     holds(table["high"].max() < -2.6, "half the rate and another architecture change less than any remedy")
     best = table["change"].where(table["loss"] <= 0)[["averaged weights", *NETWORKS]].idxmin()
     agrees(best, "averaged weights", "does most of those that do not raise the loss")
+    agrees([*table.index[:3][table["loss"].iloc[:3] <= 0]], ["averaged weights"], "alone of the first three")
+    agrees([0.99**749, 0.999**749], [0.0, 0.47], "share of the first weights in the average", digits=2)
     averaged = beside["averaged weights"].query("left_out == ''").set_index("model")
     agrees(averaged.index[averaged["loss"] > 0].tolist(), ["minigpt"], "the loss rises in one architecture")
     holds(averaged["extrapolated"].mean() > 0.5, "mostly an extrapolation")
