@@ -10,7 +10,7 @@ from actlab import paths
 from actlab.study import other_settings
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.run import load, run
+from actlab.study.run import bring, load, run
 from actlab.study.tokens import TokenStudy
 
 pytestmark = pytest.mark.usefixtures("toy")
@@ -104,3 +104,12 @@ def test_a_dry_run_plans_a_study_once(monkeypatch, tmp_path):
     monkeypatch.setattr(CharacterStudy, "arms", lambda study: planned(study))
     assert tiny.typed("status", file) == 0
     assert planned.call_count == 1
+
+
+def test_in_a_notebook_it_is_no_warning(caplog, capsys):
+    """Which would end a book that is built again after an edit."""
+    run(BASE)
+    assert len(bring(BASE.replace(iterations=6), train_missing=True, workers=1)) == 4
+    said, warned = capsys.readouterr()
+    assert "mine has 2 arms of other settings (iterations 4, now 6)" in said
+    assert (warned, caplog.messages) == ("", [])

@@ -3,7 +3,7 @@ again after an edit of its params file keeps the arms from before, and tables sh
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,13 +13,16 @@ from actlab.records import store
 from actlab.records.settings import MAIN, cell_of, labels_of, settings_of, text, without_trials
 from actlab.study.trial import Arm
 
+warning = logging.getLogger("actlab").warning
 Told = tuple[dict[str, str], dict[str, str]]
 """Settings of an arm in words: those by which tables tell it apart, and what has no name in a table."""
 ALONE = (*MAIN, "twins")
 """Kinds of arms that no other one of their settings goes with, as a noise floor does."""
 
 
-def warn(study: str, arms: Sequence[Arm], of_each: Collection[str] = ()) -> None:
+def warn(
+    study: str, arms: Sequence[Arm], of_each: Collection[str] = (), tell: Callable[[str], object] = warning
+) -> None:
     """One line where arms that are to be trained would join recorded ones of their cell which the study does not plan
     any more. More seeds, models, activations or levels of an axis say nothing.
 
@@ -27,6 +30,7 @@ def warn(study: str, arms: Sequence[Arm], of_each: Collection[str] = ()) -> None
         study: its name.
         arms: all that it plans.
         of_each: settings in which its arms differ by their nature, as the rates of a tuning.
+        tell: takes the line.
     """
     files = {path.stem: path for path in sorted(store.folder_of(study).glob(paths.RECORDS))}
     new = [arm for arm in arms if arm.kind in ALONE and arm.id not in files]
@@ -49,13 +53,10 @@ def warn(study: str, arms: Sequence[Arm], of_each: Collection[str] = ()) -> None
         sides = {name: [" | ".join(sorted(values)) for values in both] for name, both in differ.items()}
         told = [f"{name} {was}, now {now}" for name, (was, now) in sides.items()]
         count = f"{len(joined)} arm{'s' * (len(joined) > 1)}"
-        logging.getLogger("actlab").warning(
-            "%s has %s of other settings (%s), and tables will show old and new ones together; `study: NAME` gives the "
-            "new ones a study of their own (--set study=NAME), `actlab mv %s NAME` the old ones",
-            store.where(study),
-            count,
-            "; ".join(told),
-            study,
+        tell(
+            f"{store.where(study)} has {count} of other settings ({'; '.join(told)}), and tables will show old and new "
+            "ones together; `study: NAME` gives the new ones a study of their own (--set study=NAME), "
+            f"`actlab mv {study} NAME` the old ones"
         )
 
 

@@ -3,7 +3,7 @@ rest is trained."""
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +108,7 @@ def run(
     watch: Watch = unwatched,
     scheduler: str = "",
     into_recorded: bool = False,
+    tell: Callable[[str], object] = other_settings.warning,
 ) -> StudyRecords:
     """Bring a study to its end: arms with a record are loaded, finished trials come from the cache, the rest is
     trained; each arm is recorded as soon as its last trial has ended.
@@ -122,6 +123,7 @@ def run(
         watch: called with every ``Event``, in this process.
         scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
         into_recorded: also add arms to a committed study that its own params file does not plan.
+        tell: takes a line, where new arms would stand beside recorded ones of other settings.
 
     Raises:
         BadInput: it cannot be trained as asked; nothing was.
@@ -137,7 +139,7 @@ def run(
         watch(note)
     if not scheduler:
         check_batches(found.missing)
-    other_settings.warn(study.study, found.arms, study.of_each)
+    other_settings.warn(study.study, found.arms, study.of_each, tell)
     told = set[str]()
     while True:
         called = names_of(found.arms)
@@ -193,13 +195,14 @@ def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Rec
     Raises:
         BadInput: there is no record of any arm.
     """
-    found = run(study, workers or os.cpu_count() or 1) if train_missing else load(study)
+    # told by print, not as a warning: a book takes what a page writes to stderr for a fault
+    found = run(study, workers or os.cpu_count() or 1, tell=print) if train_missing else load(study)
     if not found.present:
         raise BadInput(f"{store.where(study.study)} has no record of these settings yet: train_missing=True makes them")
     if lacks := found.missing:
         called = names_of(found.arms)
         more = f" and {len(lacks) - 3} more" if len(lacks) > 3 else ""
-        print(  # not a warning: a book takes what a page writes to stderr for a fault
+        print(
             f"{store.where(study.study)} lacks {len(lacks)} of {len(found.arms)} configurations, which "
             f"train_missing=True makes: {'; '.join(called[arm] for arm in lacks[:3])}{more}"
         )
