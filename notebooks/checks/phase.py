@@ -49,6 +49,8 @@ def check_the_jumps(jumps: pd.DataFrame, steep: pd.DataFrame) -> None:
     agrees(smooth[BOTH].agg(["min", "max"]), [2.3, 3.7], "smooth ones without a warm-up", digits=1)
     agrees(10 ** smooth[BOTH].min(), 200, "a factor of", digits=-1)
     agrees(10 ** smooth[BOTH].max(), 4500, "to a factor of", digits=-2)
+    agrees(steep.loc[0].loc["convlm", "most"].max(), 900, "in convlm, most of one seed", digits=-2)
+    agrees(steep.loc[0].xs("relu", level="activation")["most"].max(), 6, "under ReLU, most of one seed", digits=0)
     relu = dry.xs("relu", level="activation")["jump"]
     agrees(relu[[*BOTH, "convlm"]], [0.7, 0.4, 0.2], "ReLU's", digits=1)
     agrees(10 ** relu.max(), 5.4, "ReLU's as a factor", digits=1)
@@ -75,7 +77,10 @@ def check_the_cost(cost: pd.DataFrame, found: pd.DataFrame, against: pd.DataFram
     smooth = cost.drop("relu", level="activation")
     free = smooth["cost"] == 0
     agrees(free.groupby("warm-up").agg(["sum", "size"]).to_numpy().tolist(), [[8, 9], [5, 9]], "lowest loss quiet")
-    holds(free.loc[50].loc["convlm"].all(), "in convlm in all with a warm-up")
+    holds(free.xs("convlm", level="model").all(), "in convlm in all six")
+    agrees([free.loc[steps].loc[BOTH].sum() for steps in (0, 50)], [5, 2], "of six in the transformers")
+    agrees(against.stack().agg(["min", "max"]), [-0.059, 0.141], "quiet networks minus ReLU", digits=3)
+    agrees(against["smelu_0.3"].agg(["min", "max"]), [-0.007, 0.141], "quiet SmeLU-0.3 minus ReLU", digits=3)
     holds(cost.xs("relu", level="activation")["quiet up to"].isna().all(), "ReLU is never quiet")
     agrees(smooth.loc[(0, "nanotransformer", "smelu_0.3"), "cost"], 0.060, "the seventh", digits=3)
     agrees(smooth.loc[(50, "charlm", "smelu_0.3"), "cost"], 0.021, "SmeLU 0.3 in charlm", digits=3)
@@ -102,7 +107,9 @@ def check_the_verdicts(plan: pd.DataFrame) -> None:
     agrees([*plan["outcome"]], ["failed", "undecided", "undecided", "failed", "failed"], "outcomes")
 
 
-def check_the_growth(growth: pd.DataFrame, exponent: pd.DataFrame, stretch: pd.DataFrame, calm: pd.DataFrame) -> None:
+def check_the_growth(
+    growth: pd.DataFrame, exponent: pd.DataFrame, stretch: pd.DataFrame, calm: pd.DataFrame, beside: pd.DataFrame
+) -> None:
     """Of a small difference in charlm."""
     smooth = growth.drop("relu")
     quiet = 10 ** smooth.loc[:, :0.002]
@@ -112,7 +119,9 @@ def check_the_growth(growth: pd.DataFrame, exponent: pd.DataFrame, stretch: pd.D
     agrees(quiet.max(axis=None), 1400, "times at quiet rates, at most", digits=-2)
     holds((growth.loc[:, 0.004:] > 12).all(axis=None), "a trillion times and more at the others")
     agrees(smooth[0.004], [12, 12], "powers of ten at 0.004", digits=0)
-    signs = stretch[(stretch["activation"] == "relu") & stretch["learning_rate"].between(0.001, 0.004)]["sides_apart"]
+    signs = beside[(beside["activation"] == "relu") & beside["learning_rate"].between(0.001, 0.004)]["sides_apart"]
+    agrees(sorted({*beside["iteration"]})[98:102], [98, 99, 100, 110], "steps that are recorded")
+    agrees(growth.loc["relu", 0.004], 17, "ReLU's power of ten at 0.004", digits=0)
     holds((signs == 0).all(), "no sign differs at 0.001 to 0.004")
     agrees(10 ** growth.loc[["relu", "gelu"], 0.001], [25, 101], "times at 0.001", digits=0)
     one = stretch[(stretch["activation"] == "relu") & (stretch["learning_rate"] == 0.0005)]
@@ -135,7 +144,10 @@ def check_larger_networks(bits: pd.Series, floor: pd.DataFrame, quiet: float) ->
     agrees({*floor["learning_rate"]}, {0.0003}, "the rate")
     agrees({*floor[floor["variant"] == "nudge"].groupby(["activation", "model"]).size()}, {1}, "pairs")
     moved = (100 * bits).unstack("model").drop("relu")
-    holds((moved[["charlm", "convlm"]] < 100 * quiet).all(axis=None), "charlm and convlm are quiet")
+    four = ["charlm", "convlm", "hybridlm", "tinylstm"]
+    holds((moved[four] < 100 * quiet).all(axis=None), "four are quiet")
+    holds(bits[("relu", "tinylstm")] < quiet, "tinylstm even under ReLU")
+    agrees(moved.loc["smelu_1", "nanotransformer"], 0.03, "SmeLU-1 in nanotransformer (%)", digits=2)
     loud = moved["nanotransformer"].drop("smelu_1")
     agrees([loud.min(), loud.max()], [4, 9], "four in nanotransformer (%)", digits=0)
     agrees(moved["nanotransformer"][["gelu", "swiglu"]], [5, 9], "two of them (%)", digits=0)
