@@ -6,6 +6,7 @@ import warnings
 
 import ablations
 import grids
+import pytest
 import sweeps
 from damage import DAMAGE, DROP, changed, places
 from hypothesis import given
@@ -48,9 +49,20 @@ def read_all():
 
 @given(kind=st.sampled_from(sorted(RECORDS)), where=st.integers(0, 10**6), put=st.just(DROP) | junk)
 def test_one_entry_of_another_shape(kind, where, put, door):
+    known = [place for place in places(RECORDS[kind], most=None) if place != ("kind",)]
+    read_with(kind, known[where % len(known)], put, door)
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_every_setting_that_may_be_absent(kind, door):
+    for place in places(RECORDS[kind], most=None):
+        if place[0] == "config":
+            read_with(kind, place, DROP, door)
+
+
+def read_with(kind, place, put, door):
+    """Put something in a place of a record of this kind, and read it."""
     record = RECORDS[kind]
-    known = [place for place in places(record, most=None) if place != ("kind",)]
-    place = known[where % len(known)]
     made = changed(record, place, put)
     if place[0] == "config":  # under the name of its settings, so that these are looked at
         made = grids.identified(made | {"arm": kind, "config": made.get("config")}, "fuzz")

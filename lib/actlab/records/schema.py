@@ -564,6 +564,10 @@ class ImageArm(Arm):
 class GptSize(Part):
     """Of a GPT."""
 
+    n_layer: Count
+    """Blocks."""
+    n_embd: Count
+    """Width."""
     block_size: Integer
     """Tokens in a window."""
 
