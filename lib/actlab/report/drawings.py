@@ -20,9 +20,9 @@ from actlab.statistics.significance import ALPHA
 
 NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 """What a metric's figure is called, where not by its name: as the reference study called it."""
-GROUPS, ARMS = 8, 12
-"""The most groups that figures show, and the most arms of each: what a page can show, drawn within seconds. An ablation
-has eight groups."""
+GROUPS, OF_MORE, ARMS = 8, 6, 12
+"""Figures show all groups where there are eight at most, as an ablation has, and six where there are more; and twelve
+arms of each: what a page can show, and what of a study of 750 arms is drawn within seconds."""
 MOST_BYTES = 120
 """Of a group in a file's name, which has 255 at most with what else stands in it."""
 
@@ -33,15 +33,19 @@ def left_out(report: Report) -> str:
     if groups <= GROUPS and arms <= ARMS:
         return ""
     return (
-        f"the figures show the first {min(GROUPS, groups)} of {groups} groups and the first "
+        f"the figures show the first {_drawn(groups)} of {groups} groups and the first "
         f"{min(ARMS, arms)} of {arms} arms; --group and --activation choose others"
     )
+
+
+def _drawn(groups: int) -> int:
+    return groups if groups <= GROUPS else OF_MORE
 
 
 def of(report: Report) -> Iterator[tuple[str, Figure]]:
     """File name without its ending, and figure."""
     groups, arms = report.levels
-    report = report.part([(group, arm) for group in groups[:GROUPS] for arm in arms[:ARMS]])
+    report = report.part([(group, arm) for group in groups[: _drawn(len(groups))] for arm in arms[:ARMS]])
     for metric in report.metrics.values():
         name, found = NAMES.get(metric.name, metric.name), report.of(metric.name, report.estimates)
         yield name, plots.bars(found.reindex(report.cells).reset_index(), metric.label, *ARM)

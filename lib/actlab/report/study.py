@@ -124,7 +124,8 @@ class Report:
             name: table[pd.MultiIndex.from_frame(table[ARM]).isin(cells)].reset_index(drop=True)
             for name, table in self.tables.items()
         }
-        records = [record for record in self.records if record["arm"] in set(kept["trials"]["record"])]
+        shown = {*kept["trials"]["record"]}
+        records = [record for record in self.records if record["arm"] in shown]
         return replace(self, records=records, **kept)
 
 
