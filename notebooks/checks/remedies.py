@@ -18,7 +18,7 @@ def check_results(results: pd.DataFrame, beside: dict[str, pd.DataFrame]) -> Non
     agrees(table["loss"], [-0.028, 0.088, 0.183, -0.014], "change of the loss", digits=3)
     agrees(table["architectures"].tolist(), [6, 6, 6, 2], "architectures")
     agrees(table["seeds"].tolist(), [10, 10, 10, 5], "seeds")
-    moved = (table["change"] - table["at equal loss"]).abs()
+    moved = (table["change"] - table["equal loss"]).abs()
     holds(moved.max() < 0.7, "read at equal loss the changes are nearly the same")
     holds(table["high"].max() < -2.6, "half the rate and another architecture change less than any remedy")
     best = table["change"].where(table["loss"] <= 0)[["averaged weights", *NETWORKS]].idxmin()
