@@ -52,7 +52,7 @@ def warn(
     if joined:
         sides = {name: [" | ".join(sorted(values)) for values in both] for name, both in differ.items()}
         told = [f"{name} {was}, now {now}" for name, (was, now) in sides.items()]
-        count = f"{len(joined)} arm{'s' * (len(joined) > 1)}"
+        count = "1 arm" if len(joined) == 1 else f"{len(joined)} arms"
         tell(
             f"{store.where(study)} has {count} of other settings ({'; '.join(told)}), and tables will show old and new "
             "ones together; `study: NAME` gives the new ones a study of their own (--set study=NAME), "

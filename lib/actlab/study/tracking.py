@@ -126,7 +126,8 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
     def watch(event: Event) -> None:
         nonlocal begun
         also(event)
-        begun |= isinstance(event, Started)
+        if isinstance(event, Started):
+            begun = True
         if isinstance(event, Training):
             tracker.add(event.arm, event.trial, event.iteration, {"train_loss": event.loss})
         if isinstance(event, Recorded) and begun:
