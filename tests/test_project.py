@@ -11,8 +11,8 @@ from tiny import typed
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.records import store, tables
-from actlab.study import provenance, replay, sampling
+from actlab.records import tables
+from actlab.study import provenance
 
 QUICK = ("run", "params/first.yaml", "--workers", 1, "--max-iters", 2, "--activation", "relu,gelu")
 
@@ -37,17 +37,11 @@ def no_checkout(monkeypatch):
 
 
 def test_the_nearest_project_counts_and_a_checkout_is_its_own(own, monkeypatch):
-    """From a folder below it too; from anywhere else the checkout, whose records every project may read."""
+    """From a folder below it too; from anywhere else the checkout."""
     monkeypatch.chdir(own / "params")
     assert (paths.results(), paths.cache(), paths.data()) == (own / "results", own / ".cache", own / "data")
-    assert paths.recorded() == paths.ROOT / "results"
-    assert paths.records_of("repro-lite") == paths.ROOT / "results" / "repro-lite"
     monkeypatch.chdir(own.parent)
     assert paths.results() == paths.ROOT / "results"
-    (own / "results" / "repro-lite").mkdir()
-    (own / "results" / "repro-lite" / "mine.json").touch()
-    monkeypatch.chdir(own)
-    assert paths.records_of("repro-lite") == own / "results" / "repro-lite"
 
 
 def test_a_command_outside_of_any_project_says_so(own, no_checkout, monkeypatch, capsys):
@@ -101,32 +95,6 @@ def test_the_parts_that_its_readme_shows_train(own, capsys):
     assert "2 of 2 records" in capsys.readouterr().out
 
 
-def test_a_recorded_study_is_read_and_not_added_to(own, capsys):
-    """Its records come from the checkout, and a study of that name with other arms is refused before it trains."""
-    assert len(tables.load("repro-lite")[0]) > 100
-    assert typed("list", "studies") == 0
-    said = capsys.readouterr().out
-    arms = sum("trials" in record for record in store.load_study("answer"))
-    (line,) = (line for line in said.splitlines() if line.startswith("answer "))
-    assert f" {arms} records, recorded by actlab" in line
-    assert typed("run", "params/repro-lite.yaml", "--set", "iterations=2") == 2
-    assert "is a recorded study of actlab" in capsys.readouterr().err
-
-
-def test_what_is_kept_of_a_recorded_study_lies_in_the_project(own):
-    """Replays and texts; they are read with those of the checkout, whose records still count."""
-    record = next(each for each in store.load_study("repro-lite") if each["kind"] == "trials")
-    about = {name: record[name] for name in ("study", "arm", "model_name", "activation")}
-    before = [len(store.load_replays("repro-lite")), len(store.load_texts("repro-lite"))]
-    text = sampling.keep(about | {"kind": "text", "prompt": "a", "draw": 0, "texts": {"42": "b"}})
-    outcome = {"kind": "replay", "study": "repro-lite", "arm": record["arm"], "trial": "42", "equal": True}
-    outcome |= {"record_checksum": record["checksum"], "compared": [], "differs": [], "changed": []}
-    again = replay.keep(outcome | {"provenance": {"date": "2026-01-01T00:00:00+00:00"}})
-    assert (text.parents[2], again.parents[3]) == (own / "results", own / "results")
-    assert len(tables.load("repro-lite")[0]) > 100
-    assert [len(store.load_replays("repro-lite")), len(store.load_texts("repro-lite"))] == [n + 1 for n in before]
-
-
 def test_commits_are_of_the_checkout_and_apart_of_the_project(own, monkeypatch):
     """A repository that happens to be above, and knows nothing of the project, is not recorded."""
     git(own.parent, "init")
@@ -155,6 +123,5 @@ def test_the_notebook_of_a_new_project_shows_its_study(own, monkeypatch):
         if cell.cell_type == "code":
             exec(cell.source, variables)
     assert list(variables["found"]["activation"]) == ["gelu"]
-    assert store.studies() != ["first"]
     with pytest.raises(BadInput, match="unknown study"):
         tables.load("frist")

@@ -8,7 +8,6 @@ import venv
 import zipfile
 
 import pytest
-from served import served
 
 from actlab import __version__, paths
 
@@ -53,7 +52,6 @@ def made(tmp_path_factory):
     root = tmp_path_factory.mktemp("made")
     for name in SOURCES:
         shutil.copytree(paths.ROOT / name, root / "actlab" / name, ignore=shutil.ignore_patterns(*NO_SOURCES))
-    shutil.copytree(paths.ROOT / "results" / "repro-lite", root / "actlab" / "results" / "repro-lite")
     for name in FILES:
         shutil.copy(paths.ROOT / name, root / "actlab" / name)
     python = environment(root / "tools")
@@ -75,7 +73,7 @@ def test_the_wheel_has_every_file_of_the_package(made):
     (wheel,) = made.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert inside == below("lib/actlab", "lib/actlab_audit", "params") | {"actlab/records.sha256"}
+    assert inside == below("lib/actlab", "lib/actlab_audit", "params")
     assert [path.name for path in made.glob("*.tar.gz")] == [f"actlab-{__version__}.tar.gz"]
 
 
@@ -97,8 +95,3 @@ def test_a_wheel_in_an_empty_environment_does_its_work(made, tmp_path):
     assert "out/first/summary.txt" in actlab("report", "first", "--no-plots")
     assert "second" in actlab("compare", "first", "second")
     assert {path.name for path in (tmp_path / "own" / "results").iterdir()} == {"first", "second"}
-    shutil.make_archive(str(tmp_path / "served" / "v"), "zip", made.parent, "actlab/results")
-    with served(tmp_path / "served") as address:
-        assert "data/records: checked" in actlab("data", "get", "records", "--from", f"{address}/v.zip")
-    assert "recorded by actlab" in actlab("list", "studies")
-    assert "out/repro-lite/summary.txt" in actlab("report", "repro-lite", "--no-plots")

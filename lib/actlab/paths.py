@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from actlab.errors import BadInput, brief
+from actlab.errors import BadInput
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
@@ -36,18 +36,8 @@ def project() -> Path | None:
 
 
 def located(name: str) -> Path:
-    """The whole path of what a user names, ``~`` and links followed.
-
-    Raises:
-        BadInput: there is no such user, the links lead in a circle, it is no path, or no text in UTF-8, which no
-            record could hold.
-    """
-    try:
-        path = Path(name).expanduser().resolve()
-        str(path).encode()
-    except (RuntimeError, OSError, ValueError, TypeError) as error:
-        raise BadInput(f"{brief(name)} leads nowhere: {error}") from None
-    return path
+    """The whole path of what a user names, ``~`` and links followed."""
+    return Path(name).expanduser().resolve()
 
 
 def _folder(variable: str, name: str) -> Path:
@@ -72,7 +62,7 @@ def data() -> Path:
 
 
 def results() -> Path:
-    """Folder of the project's own records: ``ACTLAB_RESULTS``, else ``results/`` in the project."""
+    """Folder of the project's records: ``ACTLAB_RESULTS``, else ``results/`` in the project."""
     return _folder("ACTLAB_RESULTS", "results")
 
 
@@ -81,29 +71,9 @@ def cache() -> Path:
     return _folder("ACTLAB_CACHE", ".cache")
 
 
-def downloaded() -> Path:
-    """Folder of actlab's own records where `actlab data get records` brings them: ``records/`` in the data folder."""
-    return data() / "records"
-
-
-def recorded() -> Path | None:
-    """Folder of actlab's own records, in its checkout or downloaded, which another project may read too. None where
-    there is none, and where ``ACTLAB_RESULTS`` says which records count."""
-    if os.environ.get("ACTLAB_RESULTS"):
-        return None
-    try:
-        folder = CHECKOUT / "results" if CHECKOUT else downloaded()
-    except NoProject:
-        return None
-    return folder if folder.is_dir() else None
-
-
 def records_of(study: str) -> Path:
-    """Folder of a study's records: the project's own; where it has no record of that study, one of actlab's."""
-    own, others = results() / study, recorded()
-    if others is None or any(own.glob(RECORDS)) or not (others / study).is_dir():
-        return own
-    return others / study
+    """Folder of a study's records."""
+    return results() / study
 
 
 def params_file(study: str) -> Path:
@@ -113,7 +83,7 @@ def params_file(study: str) -> Path:
 
 
 def params_names() -> set[str]:
-    """Of the params files that there are."""
+    """Names of the params files in the project and in actlab itself."""
     return {file.stem for place in _params() for file in place.glob("[!.]*.yaml")}
 
 

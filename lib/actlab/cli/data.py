@@ -19,23 +19,14 @@ def data_list() -> None:
 
     for name, dataset in DATASETS.items():
         console.print(f"{name:<12}{dataset.where:<10}{dataset.description}")
-    where = "here" if paths.recorded() else "not here"
-    console.print(f"{'records':<12}{where:<10}the records of actlab's own studies, beside those of a project")
     console.print(f"data folder: {paths.shown(paths.data())} (ACTLAB_DATA moves it)")
 
 
 @app.command("get")
-def data_get(
-    name: Annotated[str, Argument(help="A name that `actlab data list` shows.")],
-    source: Annotated[str, Option("--from", help="Of records: address of a zip of actlab's repository.")] = "",
-) -> None:
-    """Download a data set, or the records of actlab's own studies, into the data folder, checked against checksums."""
-    from actlab.data import recorded
+def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` shows.")]) -> None:
+    """Download a data set into the data folder, checked against its checksums."""
     from actlab.data.fetch import fetch_all
 
-    if name == "records":
-        console.print(f"{paths.shown(recorded.get(source))}: checked")
-        return
     for path in fetch_all(name):
         console.print(f"{paths.shown(path)}: checked")
     console.print(f"{name} is ready")
@@ -51,7 +42,6 @@ def data_tokenize(
     from actlab.data.text import short_name
     from actlab.data.tokenize import tokenize_dataset
 
-    folder = paths.located(str(out)) if out else paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
-    alone = out is not None or (folder / "manifest.json").exists()  # it may be of another text of that name
-    size = tokenize_dataset(name, vocab_size, folder, alone)["vocab_size"]
+    folder = out or paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
+    size = tokenize_dataset(name, vocab_size, folder)["vocab_size"]
     console.print(f"{paths.shown(folder)}: {size:,} tokens in the vocabulary")

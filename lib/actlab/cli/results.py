@@ -142,17 +142,17 @@ def _catalogue() -> dict[str, dict[str, str]]:
 
 
 def _studies() -> dict[str, str]:
-    """Study -> how many records of trials, and where it is not the project's own; none outside of any project."""
+    """Study -> how many records of trials; none outside of any project."""
     from actlab.records import store
 
     found = {}
     with suppress(paths.NoProject):
         for name in store.folders():
-            folder = store.folder_of(name)
-            records = [path for path in folder.glob(paths.RECORDS) if not path.name.startswith("baseline-")]
-            whose = "" if folder.parent == paths.results() else ", recorded by actlab"
+            records = [
+                path for path in store.folder_of(name).glob(paths.RECORDS) if not path.name.startswith("baseline-")
+            ]
             if records:
-                found[name] = f"{len(records)} records{whose}"
+                found[name] = f"{len(records)} records"
     return found
 
 

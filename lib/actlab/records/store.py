@@ -141,23 +141,18 @@ def _check_place(path: Path, record: Record) -> None:
         if not name.endswith(f"-{own}"):
             raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own}, the hash of its settings")
     folder = path.parents[BELOW.get(str(kind), 0)]
-    if folder.parent in (paths.results(), paths.recorded()) and folder.name != study:
+    if folder.parent == paths.results() and folder.name != study:
         raise DamagedRecord(path, f"it is a record of the study {brief(study)}, not of {brief(folder.name)}")
 
 
 def studies() -> list[str]:
-    """Studies with a record of trials, or a damaged one, which whoever reads that study is told of: the project's own,
-    and actlab's where they are at hand."""
+    """Studies with a record of trials, or a damaged one, which whoever reads that study is told of."""
     return [name for name in folders() if any(map(_may_hold_trials, folder_of(name).glob(paths.RECORDS)))]
 
 
 def folders() -> list[str]:
     """Every folder that may hold a study's records."""
-    found = set[str]()
-    for place in (paths.results(), paths.recorded()):
-        if place:
-            found |= {folder.name for folder in place.glob("*") if folder.is_dir()}
-    return sorted(filter(is_name, found))
+    return sorted(folder.name for folder in paths.results().glob("*") if folder.is_dir() and is_name(folder.name))
 
 
 def _may_hold_trials(path: Path) -> bool:
