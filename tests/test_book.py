@@ -116,7 +116,7 @@ def test_only_what_is_stale_is_executed_and_a_failure_is_named(root):
     (made,) = (root / "book/studies").iterdir()
     page = json.loads(made.read_text())
     tags = [cell["metadata"].get("tags") for cell in page["cells"][1:3]]
-    assert tags == [["parameters", "hide-input"], ["injected-parameters"]]
+    assert tags == [["parameters", "hide-input"], ["injected-parameters", "hide-input"]]
     assert str(root) not in json.dumps(page["metadata"])
     (root / "book/pages.yaml").write_text(PAGES.splitlines()[1])
     made.with_stem("old").touch()

@@ -99,7 +99,7 @@ def make(page: Page) -> None:
     if page.checks.exists():
         notebook.cells.pop()
     notebook.cells = picture_first(notebook.cells)
-    show_own_parameters(notebook.cells)
+    fold_parameters(notebook.cells)
     for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
         notebook.metadata.pop(name, None)
     notebook.metadata["made_from"] = made_from
@@ -107,15 +107,13 @@ def make(page: Page) -> None:
     work.unlink()
 
 
-def show_own_parameters(cells: list[nbformat.NotebookNode]) -> None:
-    """Open is what this page sets; folded, where it sets something, what the notebook declares. A plan is long, and
-    left to its params file."""
-    tagged = {tag: cell for cell in cells for tag in cell.metadata.get("tags", [])}
-    if "injected-parameters" not in tagged:
-        return
-    tagged["parameters"].metadata["tags"] += ["hide-input"]
-    own = tagged["injected-parameters"]
-    own.source = "\n".join(line for line in own.source.splitlines() if not line.startswith("plan = "))
+def fold_parameters(cells: list[nbformat.NotebookNode]) -> None:
+    """What the notebook declares and what this page sets are folded. A plan is long, and left to its params file."""
+    for cell in cells:
+        tags = cell.metadata.get("tags", [])
+        if {"parameters", "injected-parameters"} & {*tags}:
+            cell.metadata["tags"] = [*tags, "hide-input"]
+            cell.source = "\n".join(line for line in cell.source.splitlines() if not line.startswith("plan = "))
 
 
 def picture_first(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
