@@ -1,23 +1,19 @@
 """The command line, as typed: what it prints, what it exits with."""
 
-import multiprocessing
 import os
 import subprocess
 import sys
-from itertools import count
-from pathlib import Path
 from unittest.mock import Mock
 
 import grids
 import pytest
 import tiny
-import typer
 import yaml
 from tiny import typed as run
 
 import actlab
 from actlab import paths, report
-from actlab.records import rename, store
+from actlab.records import store
 
 TINY = {"study": "tiny-quick", "model": "nanotransformer", "activation": ["relu", "gelu"], **tiny.STUDY}
 
@@ -159,104 +155,6 @@ def test_version_and_names(committed, no_own_parts, tmp_path, capsys):
         assert name in [line.split()[0] for line in capsys.readouterr().out.splitlines()]
 
 
-def test_an_own_study_is_renamed_and_removed_after_a_question(params, monkeypatch, capsys):
-    """Under the new name its records are read, replays belong to them, what failed stays beside them, and the same run
-    trains nothing."""
-    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
-    (failed := paths.results() / "tiny-quick/failed").mkdir()
-    (failed / "a.json").touch()
-    assert run("replay", "--all", "--study", "tiny-quick", "--sample", 1, "--workers", 1, "--keep") == 0
-    with monkeypatch.context() as asked:
-        asked.setattr("typer.confirm", Mock(side_effect=typer.Abort))
-        assert [run("mv", "tiny-quick", "other"), run("rm", "tiny-quick")] == [1, 1]
-    assert [path.name for path in paths.results().iterdir()] == ["tiny-quick"]
-    assert run("mv", "tiny-quick", "other", "--yes") == 0
-    assert (paths.results() / "other/failed/a.json").exists()
-    (replay,) = store.load_replays("other")
-    assert replay["record_checksum"] in [record["checksum"] for record in store.load_study("other")]
-    capsys.readouterr()
-    assert run("status", params, "--set", "study=other", "--activation", "gelu") == 0
-    assert "2 trials of 1 arms: 2 recorded" in capsys.readouterr().out
-    assert run("rm", "other", "--yes") == 0
-    assert [*paths.results().iterdir()] == []
-
-
-def test_a_question_that_nobody_can_answer_deletes_nothing(params, monkeypatch, capsys):
-    """Of a job whose input is closed, which Python then does not have."""
-    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
-    monkeypatch.setattr("sys.stdin", None)
-    assert run("rm", "tiny-quick") == 1
-    assert "Aborted" in capsys.readouterr().err
-    assert store.load_study("tiny-quick")
-
-
-@pytest.mark.parametrize("stopped_at", range(1, 6))
-def test_a_rename_that_is_stopped_leaves_whole_studies(stopped_at, monkeypatch):
-    """Wherever it stops, what is read is a whole study, or two; the same call goes on."""
-    grids.save(*(grids.record(activation=name) for name in ("relu", "gelu", "swish")))
-    steps = count(1)
-
-    def stopping(step):
-        def run(*arguments, **settings):
-            if next(steps) == stopped_at:
-                os._exit(9)  # as a kill: nothing is tidied
-            return step(*arguments, **settings)
-
-        return run
-
-    def die():
-        monkeypatch.setattr(rename, "save", stopping(rename.save))
-        monkeypatch.setattr(Path, "rename", stopping(Path.rename))
-        rename.rename("made-up", "other")
-
-    child = multiprocessing.get_context("fork").Process(target=die)
-    child.start()
-    child.join()
-    assert child.exitcode == 9
-    assert {len(store.load_study(name)) for name in store.folders()} == {3}
-    rename.rename("made-up", "other")
-    assert [path.name for path in paths.results().iterdir()] == ["other"]
-    assert len(store.load_study("other")) == 3
-
-
-def test_a_study_that_a_run_adds_to_is_not_renamed(monkeypatch, capsys):
-    """What was written while its records were copied would be removed with the old folder."""
-    grids.save(grids.record())
-    write = rename._write
-
-    def while_a_run_writes(*arguments):
-        write(*arguments)
-        grids.save(grids.record(activation="gelu"))
-
-    monkeypatch.setattr(rename, "_write", while_a_run_writes)
-    assert run("mv", "made-up", "other", "--yes") == 2
-    assert "made-up was written to meanwhile" in capsys.readouterr().err
-    assert store.folders() == ["made-up"]
-    assert len(store.load_study("made-up")) == 2
-
-
-def test_a_study_that_is_renamed_to_itself_stays(capsys):
-    """It would be removed as the old one after it was written as the new one."""
-    grids.save(grids.record())
-    before = [path.read_bytes() for path in (paths.results() / "made-up").iterdir()]
-    assert run("mv", "made-up", "made-up", "--yes") == 2
-    assert "made-up has that name already" in capsys.readouterr().err
-    assert [path.read_bytes() for path in (paths.results() / "made-up").iterdir()] == before
-    assert store.folders() == ["made-up"]
-
-
-def test_a_study_with_links_is_moved_by_hand(tmp_path, capsys):
-    """A link among its files leads elsewhere from another folder; a folder that is one is not ours to remove."""
-    grids.save(grids.record())
-    (link := paths.results() / "made-up/texts").symlink_to(tmp_path)
-    assert run("mv", "made-up", "other", "--yes") == 2
-    assert "made-up/texts is a link" in capsys.readouterr().err
-    link.unlink()
-    (paths.results() / "linked").symlink_to(paths.results() / "made-up")
-    assert [run("mv", "linked", "other", "--yes"), run("rm", "linked", "--yes")] == [2, 2]
-    assert store.folders() == ["linked", "made-up"]
-
-
 def test_a_terminal_of_ascii_alone_shows_the_rest_as_escapes(tmp_path):
     """No message fails for the letters that it names."""
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "ACTLAB_RESULTS": str(tmp_path)}
@@ -301,12 +199,6 @@ def test_compare_says_why_pairs_are_not_compared(seed, has, losses, params, caps
     shares = estimates[estimates["metric"] == "val_accuracy"]
     assert shares["low"].min() >= 0
     assert shares["high"].max() <= 100
-
-
-def test_committed_studies_are_left_to_git(committed, capsys):
-    for words in (("rm", "repro-lite", "--yes"), ("mv", "repro-lite", "other", "--yes")):
-        assert run(*words) == 2
-        assert "results/repro-lite is committed" in capsys.readouterr().err
 
 
 def test_completion_offers_the_public_names():

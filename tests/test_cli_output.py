@@ -1,11 +1,7 @@
-"""What commands print for programs and for people: strict JSON, quiet and verbose runs, logs, the cache, completion."""
+"""What commands print for programs and for people: strict JSON, quiet and verbose runs, completion."""
 
 import json
-import os
 import re
-import time
-from datetime import UTC, datetime
-from unittest.mock import Mock
 
 import nbformat
 import pytest
@@ -14,13 +10,9 @@ import yaml
 from typer.testing import CliRunner
 
 from actlab import paths
-from actlab.cli import app, run_log
-from actlab.cli.cache import PARTS, files
+from actlab.cli import app
 from actlab.cli.options import console
 from actlab.cli.results import LISTS, _catalogue
-from actlab.study.cache import place_of
-from actlab.study.run import read_params
-from actlab.trainers import loop
 
 pytestmark = pytest.mark.usefixtures("toy")
 
@@ -57,7 +49,7 @@ def documented():
 def test_json_has_the_documented_keys(study, capsys):
     """Of every command that has it, also where a number is missing (one seed has no interval)."""
     keys = documented()
-    assert len(keys) == 6
+    assert len(keys) == 5
     (before,) = strict(said(capsys, "status", study, "--json")[0])
     assert [*before] == keys["status FILE"]
     assert [arm["missing"] for arm in before["arms"]] == [2, 2]
@@ -79,9 +71,6 @@ def test_json_has_the_documented_keys(study, capsys):
     for what in LISTS:
         for row in strict(said(capsys, "list", what, "--json")[0]):
             assert [*row] == keys["list fields" if what == "fields" else "list WHAT"]
-    cache = strict(said(capsys, "cache", "--json")[0])
-    assert [*cache] == keys["cache"]
-    assert {row["part"] for row in cache["parts"]} == {*PARTS}
 
 
 def test_what_can_be_listed_is_completed():
@@ -103,77 +92,15 @@ def test_completion_knows_the_recorded_studies(study):
     assert CliRunner().invoke(app, [], env=asked, prog_name="actlab").output.split() == ["small"]
 
 
-def test_quiet_verbose_and_the_log(study, capsys, monkeypatch):
-    """-v a line a run, -q nothing; the log has every run, and its path is printed; nothing trained: no log, also in the
-    second in which another run wrote one."""
-    monkeypatch.setattr(run_log, "datetime", Mock(now=lambda _: datetime(2026, 6, 1, tzinfo=UTC)))
+def test_quiet_and_verbose(study, capsys):
+    """-v prints a line a run, -q nothing."""
     out, _ = said(capsys, "run", study, "--workers", 1, "-v")
     assert len(re.findall(r"^charlm-(?:relu|gelu) 4[23]: loss \d", out, re.MULTILINE)) == 4
-    log = paths.Path(re.search(r"^log: (.*)$", out, re.MULTILINE)[1])
-    lines = log.read_text().splitlines()
-    assert "actlab run small.yaml --workers 1 -v" in " ".join(lines[0].split())
-    assert sum(": loss" in line for line in lines) == 6
-    assert lines[-1].endswith("INFO ended")
     assert said(capsys, "run", study, "--workers", 1, "-q") == ("", "")
     assert said(capsys, "-q", "run", study, "--workers", 1, "--set", "study=more") == ("", "")
-    assert "log:" not in said(capsys, "run", study, "--workers", 1)[0]
     assert "charlm-relu 42" not in said(capsys, "run", study, "--workers", 1, "--set", "seed=7")[0]
     assert "give one" in said(capsys, "run", study, "-q", "-v", code=2)[1]
     assert "--json says what --dry-run finds" in said(capsys, "run", study, "--json", code=2)[1]
-
-
-def test_the_log_says_how_a_run_failed(study, capsys, monkeypatch):
-    """A trial that raises, and a run that is interrupted."""
-    monkeypatch.setattr(loop, "train", lambda *_, **__: 1 / 0)
-    said(capsys, "run", study, "--workers", 1, code=1)
-    (log,) = (paths.cache() / "logs").iterdir()
-    assert "charlm-relu 42: failed: ZeroDivisionError: division by zero" in log.read_text()
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "train", interrupted)
-    said(capsys, "run", study, "--workers", 1, "--set", "study=again", code=130)
-    (log,) = (paths.cache() / "logs").glob("again-*")
-    assert "ERROR ended by KeyboardInterrupt" in log.read_text()
-
-
-def in_the_cache():
-    return [path for part in PARTS for path in files(part)]
-
-
-def test_the_cache_is_pruned_by_age(study, capsys):
-    """A dry run deletes nothing; what has changed since stays, and so do records; the same run makes it again."""
-    said(capsys, "run", study, "--workers", 1)
-    there = in_the_cache()
-    assert {path.relative_to(paths.cache()).parts[0] for path in there} == {"trials", "logs"}
-    strange = paths.cache() / "of-another-program"
-    strange.write_text("keep")
-    assert "would delete 0 files" in said(capsys, "cache", "prune")[0]
-    for path in there:
-        os.utime(path, (long_ago := time.time() - 40 * 86_400, long_ago))
-    told = said(capsys, "cache", "prune", "--dry-run")[0]
-    assert f"would delete {len(there)} files" in told
-    assert in_the_cache() == there
-    first = place_of(read_params(paths.Path(study)).arms()[0].trials[0])
-    os.utime(first)
-    assert f"deleted {len(there) - 1} files" in said(capsys, "cache", "prune", "--yes")[0]
-    assert in_the_cache() == [first]
-    assert strange.exists()
-    assert "2 of 2 records" in said(capsys, "run", study, "--workers", 1)[0]
-    assert "0 trials to train" not in said(capsys, "run", study, "--workers", 1, "--trials", 3)[0]
-    assert "did you mean 'logs'" in said(capsys, "cache", "prune", "--part", "log", code=2)[1]
-
-
-def test_what_a_killed_process_of_another_machine_left_is_pruned(capsys):
-    """No process here can be asked whether it lives, but one that writes would have written since."""
-    (paths.cache() / "trials").mkdir(parents=True)
-    old, new = (paths.cache() / f"trials/.{name}.checkpoint.elsewhere.7" for name in "ab")
-    for file in (old, new):
-        file.write_text("half")
-    os.utime(old, (long_ago := time.time() - 40 * 86_400, long_ago))
-    assert "deleted 1 files" in said(capsys, "cache", "prune", "--yes")[0]
-    assert (old.exists(), new.exists()) == (False, True)
 
 
 def test_colons_are_no_pictures(capsys):

@@ -1,7 +1,6 @@
 """A project of a user's own: found from its folders, beside actlab's checkout and without one."""
 
 import errno
-import shutil
 import textwrap
 from unittest.mock import Mock
 
@@ -95,16 +94,12 @@ def test_the_parts_that_its_readme_shows_train(own, capsys):
     assert "2 of 2 records" in capsys.readouterr().out
 
 
-def test_commits_are_of_the_checkout_and_apart_of_the_project(own, monkeypatch):
-    """A repository that happens to be above, and knows nothing of the project, is not recorded."""
-    git(own.parent, "init")
-    assert "project" not in provenance.code()
-    shutil.rmtree(own.parent / ".git")
+def test_commits_are_of_the_checkout(own, monkeypatch):
+    """A repository that happens to be above is not recorded."""
     git(own, "init")
     commit(own, "first", "2026-01-01T00:00:00+00:00", {"params/mine.yaml": "study: mine"})
     provenance.code.cache_clear()
     found = provenance.code()
-    assert found["project"] == {"git_commit": paths.git_in(own, "rev-parse", "HEAD").strip(), "git_dirty": False}
     assert found["git_commit"] == (paths.git("rev-parse", "HEAD") or "").strip() or None
     monkeypatch.setattr(paths, "git", paths.git.__wrapped__)
     monkeypatch.setattr(paths, "ROOT", own / "lib")  # a package below a repository that is not its own

@@ -10,7 +10,6 @@ import actlab
 from actlab import paths
 from actlab.errors import DamagedRecord, RecordError
 from actlab.records import kept, store
-from actlab.records.rename import rename
 from actlab.study.replay import recorded_trials
 
 RECORD = {
@@ -65,8 +64,8 @@ def test_load_study():
 
 
 def test_a_hidden_file_is_no_record(monkeypatch):
-    """macOS leaves ``._x.json`` beside every file of a foreign disk: such a study is whole, is listed, replayed,
-    reported and renamed, and a folder that holds nothing else is no study."""
+    """macOS leaves ``._x.json`` beside every file of a foreign disk: such a study is whole, is listed, replayed
+    and reported, and a folder that holds nothing else is no study."""
     file = grids.saved(grids.record(), "toy")
     empty = store.path_of("empty", "x")
     for folder in (file.parent, empty.parent, store.replays_of(file)):
@@ -79,9 +78,6 @@ def test_a_hidden_file_is_no_record(monkeypatch):
     assert len(recorded_trials()) == 3
     monkeypatch.setattr(kept, "LARGE", 0)
     assert len(actlab.load("toy")[0]) == 3
-    rename("toy", "other")
-    assert store.studies() == ["other"]
-    assert len(store.load_study("other")) == 1
 
 
 def test_a_large_study_is_read_once(monkeypatch):

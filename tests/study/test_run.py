@@ -26,9 +26,8 @@ from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.progress import Ended, Recorded
 from actlab.study.record import bits_of, failure_of, finish, recorded
-from actlab.study.run import _check_committed, bring, load, run
+from actlab.study.run import bring, load, run
 from actlab.study.tokens import TokenStudy
-from actlab.trainers import setup
 
 load_record = store.load
 STUDIES = (
@@ -63,16 +62,6 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))
     run(toy.replace(activation=("relu", "gelu", "swish")))
     assert trained == ["swish"] * 3
-
-
-@pytest.mark.skipif(not setup.bfloat16_arithmetic(), reason="no bfloat16 arithmetic, which has a message of its own")
-@pytest.mark.parametrize(("times", "said"), [([2.0, 1.0], "2.0 times as long"), ([1.0, 2.0], None)])
-def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said):
-    """Before training, by the time of a product: a processor may have the instructions and be slower with them."""
-    monkeypatch.setattr(setup, "repeat", lambda *_, **__: [times.pop(0)])
-    events = []
-    run(toy.replace(dtype="bfloat16", activation="relu", trials=1), watch=events.append)
-    assert [said in event for event in events if isinstance(event, str)] == [True] * bool(said)
 
 
 @two_kinds
@@ -158,19 +147,6 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     assert trials["seed"].tolist() == [42, 43, 44]
     assert len(pairs) in (0, 3)
     assert store.path_of(params.study, small["arm"]).exists(), "the smaller record is kept as it was"
-
-
-def test_a_committed_study_takes_no_other_arms(committed, toy, monkeypatch):
-    """What its params file plans may be added, anything else only if asked for; nothing is trained before."""
-    monkeypatch.setattr(study, "_trained", lambda *_: pytest.fail("trained"))
-    with pytest.raises(BadInput, match=r"does not plan charlm-relu-\w+ and 1 more: give the study a name of its own"):
-        run(toy.replace(study="repro-lite", noise_floor=False))
-    planned = SimpleNamespace(id="planned")
-    monkeypatch.setattr("actlab.study.run.load", lambda params: SimpleNamespace(arms=[planned]))
-    _check_committed("repro-lite", [planned])
-    _check_committed("not-committed", [SimpleNamespace(id="other")])
-    with pytest.raises(BadInput, match=r"does not plan other:"):
-        _check_committed("repro-lite", [planned, SimpleNamespace(id="other")])
 
 
 @two_kinds

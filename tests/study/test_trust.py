@@ -1,13 +1,11 @@
 """What a hostile reader tried: edited numbers, a clock set back, keys twice, pipes in place of files."""
 
 import os
-from unittest.mock import Mock
 
 import grids
 import pytest
 import tiny
 from damage import changed
-from torch._subclasses.fake_tensor import FakeTensor
 
 from actlab import paths, report
 from actlab.cli.options import console
@@ -16,14 +14,13 @@ from actlab.errors import CONTROL, BadInput, DamagedRecord, RecordError
 from actlab.files import parse_yaml, write_text
 from actlab.records import store, tables
 from actlab.records.find import find
-from actlab.study import batch_memory, provenance, status
+from actlab.study import provenance, status
 from actlab.study.cache import place_of
 from actlab.study.character_study import CharacterStudy
 from actlab.study.load_model import trial_of
 from actlab.study.overrides import overridden
 from actlab.study.replay import replay
 from actlab.study.run import run
-from actlab.study.tokens import TokenStudy
 
 
 @pytest.mark.parametrize(
@@ -124,68 +121,6 @@ def test_a_record_that_is_a_loop_of_links():
     (loop := paths.results() / "loop" / "a.json").symlink_to(loop)
     with pytest.raises(BadInput, match="cannot be read: Too many levels"):
         tables.load("loop")
-
-
-def test_a_record_that_nobody_could_read_is_not_trained(toy):
-    """By the plan alone: pairs, snapshots, ensembles, evaluations."""
-    trained = toy.replace(activation="relu", trials=30, ensembles=(7,), noise_floor=False)
-    with pytest.raises(BadInput, match=r"the record of its 30 trials would have [\d,]+ bytes or more"):
-        run(trained)
-    tokens = TokenStudy(**tiny.ABLATION | {"iterations": 10_000_000, "evaluate_every": 1}, optimizer="adamw")
-    with pytest.raises(BadInput, match="plan fewer"):
-        run(tokens)
-    assert not paths.cache().exists()
-
-
-@pytest.mark.parametrize(("device", "here"), [("cpu", "this machine"), ("cuda", "cuda")])
-def test_a_batch_that_does_not_fit_is_refused_before_training(device, here, toy, monkeypatch):
-    """By what a step keeps of each sequence, which grows with the batch; one that fits is trained."""
-    study, room = toy.replace(activation="relu", device=device, trials=1), 0.0
-    each = batch_memory.bytes_of_a_sequence(study.arms()[0].trials[0])
-    assert 1000 < each < 100_000
-    monkeypatch.setattr(batch_memory, "memory_of", lambda _: room)
-    monkeypatch.setattr("actlab.study.run.missing_device", lambda _: "")
-    monkeypatch.setattr("actlab.study.run._trained", Mock(side_effect=AssertionError("trained")))
-    room = 1.5 * each
-    with pytest.raises(BadInput, match=rf"batch_size=2: a step of charlm-relu-42 .* {here} has .*: 1 fit at most"):
-        run(study)
-    room = 2 * each
-    with pytest.raises(AssertionError, match="trained"):
-        run(study)
-
-
-def test_one_batch_of_each_size_is_tried_the_largest(toy, monkeypatch):
-    """Before training there is no time for more: not for each rate, length of training and batch."""
-    tried = []
-    monkeypatch.setattr(batch_memory, "bytes_of_a_sequence", lambda trial: tried.append(trial) or 0.0)
-    study = toy.replace(learning_rate=[0.1, 0.2], iterations=[2, 4], batch_size=[2, 3, 1], clip=[0.0, 1.0])
-    batch_memory.check_batches(study.arms())
-    batch_memory.check_batches(toy.replace(scale=["quick", "lite"]).arms())
-    assert [(trial.batch_size, trial.scale) for trial in tried] == [(3, "quick"), (2, "quick"), (2, "lite")]
-
-
-def test_a_large_network_is_tried_without_its_numbers(cats, monkeypatch):
-    """Which 1.3B weights have no room for beside a GPU; it needs the same."""
-    (trial,) = TokenStudy.parse(tiny.ABLATION).arms()[0].trials[:1]
-    each = batch_memory.bytes_of_a_sequence(trial)
-    monkeypatch.setattr(batch_memory, "LARGE", 0)
-    tried = Mock(wraps=batch_memory._kept)
-    monkeypatch.setattr(batch_memory, "_kept", tried)
-    assert batch_memory.bytes_of_a_sequence(trial) == each > 0
-    assert all(isinstance(weights, FakeTensor) for weights in tried.call_args.args[0].parameters())
-    in_half = trial.model_copy(update={"dtype": "bfloat16", "compiled": True})
-    assert batch_memory.bytes_of_a_sequence(in_half) == each / 4
-
-
-def test_a_text_whose_path_no_record_could_hold_is_refused_before_training(toy, tmp_path, monkeypatch):
-    """It is named from the current folder, and lies in one whose name could be markup."""
-    (folder := tmp_path / "a<b>c" / "work").mkdir(parents=True)
-    (folder.parent / "mine.txt").write_text(tiny.CATS)
-    monkeypatch.chdir(folder)
-    heard = []
-    with pytest.raises(RecordError, match=r"provenance.data.path: .* could be markup"):
-        run(toy.replace(dataset="../mine.txt", study="markup"), watch=heard.append)
-    assert not heard
 
 
 def test_no_text_gives_orders_to_a_terminal(tmp_path, capsys):

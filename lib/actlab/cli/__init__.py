@@ -1,5 +1,5 @@
-"""The command line: `actlab init | run | status | report | compare | measure | replay | sample | list | data | cache |
-book | paper`, a file for each kind of command."""
+"""The command line: `actlab init | run | status | report | compare | measure | replay | sample | list | data | book |
+paper`, a file for each kind of command."""
 
 import io
 import signal
@@ -12,7 +12,7 @@ from typer import Option
 
 import actlab
 from actlab import paths
-from actlab.cli import arrays, cache, data, project, results, training
+from actlab.cli import arrays, data, project, results, training
 from actlab.cli.options import CORES, Quiet, Verbose, console, errors, talk
 from actlab.errors import ActlabError, BadInput
 
@@ -26,7 +26,6 @@ app.add_typer(results.app)
 app.add_typer(arrays.app)
 app.add_typer(project.app)
 app.add_typer(data.app, name="data")
-app.add_typer(cache.app, name="cache")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 

@@ -27,7 +27,6 @@ MANY = "; several by commas or repeated."
 Models = Annotated[list[str] | None, Option("--model", help=f"Only this model{MANY}")]
 Activations = Annotated[list[str] | None, Option("--activation", help=f"Only this activation or network{MANY}")]
 Workers = Annotated[int, Option(min=1, help="Single-threaded processes.")]
-Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
 Plugins = Annotated[list[str] | None, Option("--plugin", help="A Python file with parts of your own; may be repeated.")]
 
 

@@ -1,4 +1,4 @@
-"""`actlab report | compare | list | rm | mv`: what is recorded and what can be named. Trains nothing."""
+"""`actlab report | compare | list`: what is recorded and what can be named. Trains nothing."""
 
 import os
 from contextlib import suppress
@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from actlab import paths
-from actlab.cli.options import MANY, Activations, AsJson, Models, Plugins, Yes, console, print_json, print_table
+from actlab.cli.options import MANY, Activations, AsJson, Models, Plugins, console, print_json, print_table
 from actlab.errors import BadInput, check_name
 from actlab.files import in_csv, write_text
 
@@ -183,31 +183,3 @@ def _list_fields(as_json: bool) -> None:
         console.print(f"{name:<20} {row.meaning} Default: {row.default}. Allowed: {row.allowed}{axis}.")
     if as_json:
         print_json([asdict(row) for row in rows])
-
-
-@app.command("rm")
-def remove_study(study: Study, yes: Yes = False) -> None:
-    """Delete a study of yours from results/. Trained networks stay in the cache: the same run records them again."""
-    from actlab.records.rename import own_files, remove
-    from actlab.records.store import where
-
-    files, place = own_files(study), where(study)
-    if not yes:
-        typer.confirm(f"delete {place} ({len(files)} files)?", abort=True)
-    remove(study)
-    console.print(f"{place} is gone")
-
-
-@app.command("mv")
-def rename_study(study: Study, name: Annotated[str, Argument(help="Its new name.")], yes: Yes = False) -> None:
-    """Rename a study of yours, in its records too."""
-    from actlab.records.rename import own_files, rename
-    from actlab.records.store import where
-    from actlab.study.fields import folder
-
-    folder(name)
-    files = own_files(study)
-    if not yes:
-        typer.confirm(f"rename {where(study)} ({len(files)} files) to {name}?", abort=True)
-    rename(study, name)
-    console.print(f"{where(name)}; say `study: {name}` in its params file too")

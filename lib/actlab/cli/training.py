@@ -10,7 +10,6 @@ import typer
 from rich.markup import escape
 from typer import Argument, Option
 
-from actlab import paths
 from actlab.cli.options import (
     CORES,
     Activations,
@@ -55,7 +54,6 @@ def run(
     workers: Workers = CORES,
     scheduler: Annotated[str, Option(help="Train on the Dask cluster of this scheduler, tcp://host:8786.")] = "",
     redo_damaged: Annotated[bool, Option("--redo-damaged", help="Train the arms of damaged records again.")] = False,
-    into_recorded: Annotated[bool, Option("--into-recorded", help="Add other arms to a committed study.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, and for how long.")] = False,
     track: Annotated[str, Option(help="Live loss curves: tensorboard, into out/STUDY/tensorboard; or wandb.")] = "",
     plugin: Plugins = None,
@@ -74,7 +72,6 @@ def run(
     if workers > 1 and not scheduler and not dry_run:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
-        from actlab.cli import run_log
         from actlab.records import store
         from actlab.study import overrides
         from actlab.study import run as study
@@ -97,33 +94,25 @@ def run(
             for path in store.set_damaged_aside(settings.study):
                 console.print(f"set aside: {path}")
         display = StudyDisplay(console, verbose=logging.getLogger("actlab").isEnabledFor(logging.INFO))
-        with (
-            display,
-            run_log.kept(settings.study, display.watch) as log,
-            tracked(track, Path("out") / settings.study, log.watch) as watch,
-        ):
-            outcome = study.run(settings, workers, watch, scheduler, into_recorded)
+        with display, tracked(track, Path("out") / settings.study, display.watch) as watch:
+            outcome = study.run(settings, workers, watch, scheduler)
         done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})
         console.print(f"{store.where(settings.study)}: {done} of {len(outcome.arms)} records")
         for arm, trial in outcome.failed:
             failed = True
             told = escape(f"{why(trial)} (traceback: {failure_of(arm)})")
             errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", told)
-        if log.begun:
-            console.print(f"log: {paths.shown(log.path)}")
     if failed:
         raise typer.Exit(1)
 
 
 def _say_how_far(studies: "list[AnyStudy]", workers: int, since: float, as_json: bool) -> None:
     """In place of a run that began at a moment of ``time.monotonic``."""
-    from actlab.study import other_settings
     from actlab.study import status as how_far
 
     start, found = time.monotonic() - since, []  # seconds that a run needs before it trains
     for study in studies:
         arms = study.arms()  # once: a study that chooses learning rates reads its records for them
-        other_settings.warn(study.study, arms, study.of_each)
         table = how_far.of(study, arms)
         left = how_far.seconds_left(table, workers, start)
         rows = table.to_dict("records")

@@ -15,13 +15,12 @@ from actlab.plugins import own_metrics
 from actlab.plugins.contracts import check_causal
 from actlab.records.defect_names import DOUBLED
 from actlab.study import baselines, defects
-from actlab.study.characters import ALL, BFLOAT16, NUDGE, PLAIN, REPEAT, CharacterTrial
+from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
 from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, WindowsOrAll, one_of, ours
 from actlab.study.language_study import LanguageStudy
 from actlab.study.language_trial import without_vocabulary
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Measures, Settings
-from actlab.trainers import setup
 from actlab.trainers.evaluation import predict
 
 Change = Annotated[
@@ -125,18 +124,15 @@ class CharacterStudy(LanguageStudy):
         """A model after the other, or an activation after the other (``order``)."""
         return ("model", "activation") if self.order == "model" else ("activation", "model")
 
-    def prepare(self, missing: Sequence[Arm]) -> str:
-        """Refuse also a user's own part that sees the future, or a metric that fails on real predictions; refuse, or
-        announce, what bfloat16 means on this processor; measure the text's own tables."""
+    def prepare(self, missing: Sequence[Arm]) -> None:
+        """Refuse also a user's own part that sees the future, or a metric that fails on real predictions; measure the
+        text's own tables."""
         super().prepare(missing)
         firsts = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
         if firsts:
             self._try_metrics(firsts[0])
         check_causal((trial.model, trial.activation) for trial in firsts)
-        slow = {trial.model: trial for trial in firsts if (trial.dtype, trial.device) == (BFLOAT16, "cpu")}
-        note = setup.check_bfloat16(trial.fresh() for trial in slow.values()) if slow else ""
         baselines.ensure(self, bool(missing))
-        return note
 
     def _try_metrics(self, trial: CharacterTrial) -> None:
         """``BadInput`` where a user's own metric fails on the predictions of two networks that are not trained yet, on

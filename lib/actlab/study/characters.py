@@ -198,7 +198,6 @@ class CharacterTrial(LanguageTrial):
             saved_at=checkpoint_of(place) if place else None,
             on_progress=report,
             on_evaluation=evaluated,
-            replayed=not self.defects and dict(self.parts).keys() <= {"dataset"},
         )
         done = loop.train(training)
         results = {**self.left(model, done), "variant": self.change, "best": done.best}

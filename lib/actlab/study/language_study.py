@@ -13,7 +13,6 @@ from actlab.optimizers import OPTIMIZERS
 from actlab.statistics.tuning import Rule
 from actlab.study.fields import each_once
 from actlab.study.plan import Plan
-from actlab.study.record_size import check_sizes, check_texts
 from actlab.study.study import Study
 from actlab.study.trial import Arm, Settings
 from actlab.study.tuning import Rates, chosen, tuned, warn_of_departures
@@ -104,13 +103,10 @@ class LanguageStudy(Study):
                 arms += cell.arms_of(kind)
         return list(dict.fromkeys(arms))
 
-    def prepare(self, missing: Sequence[Arm]) -> str:
-        """Refuse what no record holds; warn where the rates were chosen under other settings."""
-        check_sizes(missing)
-        check_texts(missing)
+    def prepare(self, missing: Sequence[Arm]) -> None:
+        """Warn where the rates were chosen under other settings."""
         if self.rates is not None:
             warn_of_departures(self, self.rates, missing)
-        return ""
 
     def cells(self) -> list[Self]:
         """The study of each cell alone."""

@@ -97,19 +97,7 @@ def code() -> dict[str, object]:
         "lib_sha256": code_sha256(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
         "training": TRAINING,
-        **project(),
     }
-
-
-def project() -> dict[str, Any]:
-    """``project``: the commit of the user's own project and whether its files differ from it; nothing where that is
-    actlab's checkout, or where git does not know its files."""
-    root = paths.project()
-    if root in (None, paths.CHECKOUT) or not paths.git_in(root, "ls-files", "--", "."):
-        return {}
-    commit = (paths.git_in(root, "rev-parse", "HEAD") or "").strip() or None
-    dirty = paths.git_in(root, "status", "--porcelain", "--", ".")
-    return {"project": {"git_commit": commit, "git_dirty": bool(dirty)}}
 
 
 def here() -> dict[str, Any]:

@@ -3,7 +3,7 @@ rest is trained."""
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import BadInput, UnknownName, brief, check_number
 from actlab.records import store
-from actlab.study import other_settings, provenance
-from actlab.study.batch_memory import check_batches
+from actlab.study import provenance
 from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
 from actlab.study.overrides import overridden
@@ -107,8 +106,6 @@ def run(
     workers: int = 1,
     watch: Watch = unwatched,
     scheduler: str = "",
-    into_recorded: bool = False,
-    tell: Callable[[str], object] = other_settings.warning,
 ) -> StudyRecords:
     """Bring a study to its end: arms with a record are loaded, finished trials come from the cache, the rest is
     trained; each arm is recorded as soon as its last trial has ended.
@@ -122,8 +119,6 @@ def run(
             them. The results are the same bits.
         watch: called with every ``Event``, in this process.
         scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
-        into_recorded: also add arms to a committed study that its own params file does not plan.
-        tell: takes a line, where new arms would stand beside recorded ones of other settings.
 
     Raises:
         BadInput: it cannot be trained as asked; nothing was.
@@ -133,13 +128,7 @@ def run(
     found = load(study)
     if not scheduler:
         _check_devices({arm.trials[0].place for arm in found.missing})
-    if found.missing and not into_recorded:
-        _check_committed(study.study, found.missing)
-    if note := study.prepare(found.missing):
-        watch(note)
-    if not scheduler:
-        check_batches(found.missing)
-    other_settings.warn(study.study, found.arms, study.of_each, tell)
+    study.prepare(found.missing)
     told = set[str]()
     while True:
         called = names_of(found.arms)
@@ -195,8 +184,7 @@ def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Rec
     Raises:
         BadInput: there is no record of any arm.
     """
-    # told by print, not as a warning: a book takes what a page writes to stderr for a fault
-    found = run(study, workers or os.cpu_count() or 1, tell=print) if train_missing else load(study)
+    found = run(study, workers or os.cpu_count() or 1) if train_missing else load(study)
     if not found.present:
         raise BadInput(f"{store.where(study.study)} has no record of these settings yet: train_missing=True makes them")
     if lacks := found.missing:
@@ -242,20 +230,6 @@ def _check_devices(devices: set[str]) -> None:
     for device in devices:
         if wrong := missing_device(device):
             raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
-
-
-def _check_committed(study: str, missing: Sequence[Arm]) -> None:
-    """``BadInput`` where arms would join committed records though the study's own params file does not plan them."""
-    if paths.results() != paths.ROOT / "results" or not paths.git("ls-files", f"results/{study}/*.json"):
-        return
-    own = paths.ROOT / "params" / f"{study}.yaml"
-    planned = {arm.id for arm in load(read_params(own)).arms} if own.exists() else set()
-    if others := [arm.id for arm in missing if arm.id not in planned]:
-        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        raise BadInput(
-            f"{store.where(study)} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
-            "give the study a name of its own (--set study=NAME), or add --into-recorded"
-        )
 
 
 def _no_file(path: Path) -> BadInput:

@@ -53,9 +53,8 @@ class Study(Checked):
     def check_named(self, where: str) -> None:
         """``UnknownName`` where a part of its params file is about an arm that it lacks."""
 
-    def prepare(self, missing: Sequence[Arm]) -> str:
-        """Before anything is trained: check what the missing arms need; a note for the display, if any."""
-        return ""
+    def prepare(self, missing: Sequence[Arm]) -> None:
+        """Check, before anything is trained, what the missing arms need."""
 
     @property
     def seeds(self) -> range:

@@ -24,8 +24,10 @@ from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
 from actlab.trainers.evaluation import exact
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.replayed import Batches, Replayed
 from actlab.trainers.seeds import derive
+
+Batches = list[tuple[Tensor, Tensor]]
+"""(inputs, targets) of the micro-batches of one step, (B, T) int64 each."""
 
 
 @dataclass
@@ -88,8 +90,6 @@ class Training:
     on_evaluation: Callable[[int, nn.Module], None] | None = None
     """Called with (iteration, model) at every evaluation, before its checkpoint; it may change the model and must
     draw no random number."""
-    replayed: bool = False
-    """Replay a GPU's kernels of a step: for models that do the same at each."""
 
     def __post_init__(self) -> None:
         """``BadInput``: a parameter that the optimizer does not have."""
@@ -154,9 +154,7 @@ def train(training: Training) -> Trial:
     """The loop itself."""
     recipe, model, saved, saved_at = training.recipe, training.model, training.saved, training.saved_at
     forward, measured = training.compiled() if recipe.compiled else (model, model)
-    gradients: Callable[[Batches], Tensor] = partial(training.gradients, forward)
-    if training.replayed and recipe.device.startswith("cuda") and not recipe.compiled:
-        gradients = Replayed(gradients)
+    gradients = partial(training.gradients, forward)
     rates = [settings["lr"] for settings in training.optimizer.param_groups]
     status, clock = "done", time.perf_counter
     with reproducible(derive(training.seed, "dropout")):

@@ -1,14 +1,9 @@
 """Process set-up before training: threads, how the C library handles freed memory, bfloat16 on this processor."""
 
 import ctypes
-from collections.abc import Iterable
 from functools import cache
-from timeit import repeat
 
 import torch
-from torch import Tensor, nn
-
-from actlab.errors import BadInput
 
 KEEP = {-4: 0, -1: -1, -2: 64 * 2**20}
 """glibc's ``mallopt`` settings: nothing large from ``mmap`` (M_MMAP_MAX), nothing given back (M_TRIM_THRESHOLD), grow
@@ -46,30 +41,6 @@ def bfloat16_arithmetic() -> bool:
     return (
         any(there is True for name, there in found.items() if "bf16" in name) or torch.cpu._is_avx512_bf16_supported()
     )
-
-
-def check_bfloat16(models: Iterable[nn.Module]) -> str:
-    """What to say before these models are trained in bfloat16 on this CPU; empty where it is fast.
-
-    Raises:
-        BadInput: one of them has an LSTM, and this processor has no bfloat16 kernel for it.
-    """
-    no_lstm = not bfloat16_arithmetic() and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    for model in models:
-        if no_lstm and any(isinstance(part, nn.LSTM) for part in model.modules()):
-            found = f"{type(model).__name__} has an LSTM, which this processor cannot train in bfloat16"
-            raise BadInput(f"dtype=bfloat16: {found}; allowed: float32")
-    if not bfloat16_arithmetic():
-        return "this processor has no bfloat16 arithmetic: training in it will be several times slower than in float32"
-    x = torch.ones(512, 512)
-    ratio = seconds_of_product(x.bfloat16()) / seconds_of_product(x)  # some have the instructions and are slower
-    product = f"a matrix product takes {ratio:.1f} times as long in bfloat16 as in float32 on this processor"
-    return f"{product}: training in bfloat16 will be slower here" if ratio > 1 else ""
-
-
-def seconds_of_product(x: Tensor) -> float:
-    """The fastest of five products of a square matrix with itself."""
-    return min(repeat(lambda: x @ x, number=1, repeat=5))
 
 
 @cache
