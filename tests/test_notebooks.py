@@ -103,6 +103,25 @@ def test_a_notebook_is_analysis_with_typed_prose(path):
     assert not found, "\n".join(found)
 
 
-def test_checks_are_of_a_notebook():
-    """Every notebook has a file of checks beside it; one whose notebook is gone would never run."""
-    assert {path.stem for path in NOTEBOOKS} == {path.stem for path in CHECKS.glob("*.py")}
+COMPUTED = {"build_model", "fresh", "flow", "run", "bring", "train_afresh"}
+
+
+def faults_of_checks(text):
+    """What a file of checks may not do: it reads records, since what a reader's machine computes, or its Python's own
+    text, is not what the author's was."""
+    tree = ast.parse(text)
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules = {name.partition(".")[0] for name in imported} & {"torch", "sklearn", "time", "datetime", "sys", "os"}
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return sorted(modules | called(tree) & COMPUTED) + ["no check"] * (not any(n.startswith("check_") for n in names))
+
+
+def test_checks_are_of_a_notebook_and_read_records(subtests):
+    """A file whose notebook is gone would never run; one that computes fails elsewhere."""
+    assert {path.stem for path in CHECKS.glob("*.py")} < {path.stem for path in NOTEBOOKS}
+    assert faults_of_checks("import torch\ndef check_a(): flow(trial)") == ["flow", "torch"]
+    assert faults_of_checks("from actlab import holds") == ["no check"]
+    for path in CHECKS.glob("*.py"):
+        with subtests.test(path.stem):
+            assert not faults_of_checks(path.read_text(encoding="utf-8"))

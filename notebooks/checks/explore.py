@@ -6,9 +6,6 @@ from scipy.stats import gmean
 import actlab
 from actlab.book.checks import agrees, holds
 from actlab.records.labels import in_points
-from actlab.study.activation_curves import flow
-from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import CharacterTrial
 
 ARM = ["model", "activation"]
 
@@ -104,16 +101,3 @@ def check_the_largest_difference() -> None:
     agrees(apart.loc[("charlm", "smelu_1"), ["low", "high"]].astype(float), [1.7, 3.5], "its interval", digits=1)
     loss = actlab.contrasts(trials, "val_loss").set_index(ARM)["difference"]
     agrees(loss["charlm", "smelu_1"], 0.13, "nats more", digits=2)
-
-
-def check_the_still(params: CharacterStudy) -> None:
-    """Inputs of an untrained network, and how many have no gradient."""
-    found = {}
-    for activation, beta in (("smelu_1", 1.0), ("relu", None)):
-        trial = params.replace(model="charlm", activation=activation, trials=1).arms()[0].trials[0]
-        assert isinstance(trial, CharacterTrial)
-        found[activation] = flow(trial, beta=beta)
-    inputs = found["smelu_1"].inputs
-    agrees([float(inputs.min()), float(inputs.max())], [-0.7, 0.8], "inputs under SmeLU-1", digits=1)
-    agrees(100 * found["relu"].silent, 48, "gradients that are 0 under ReLU, %", digits=0)
-    agrees(100 * found["smelu_1"].silent, 0, "gradients that are 0 under SmeLU-1, %", digits=1)

@@ -15,7 +15,7 @@ from served import served
 from tests.support.explored import catalogue
 
 from actlab import paths
-from actlab.book.build import _jupyter_book
+from actlab.book.build import jupyter_book
 from actlab.explorer.widget import Explorer
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
@@ -132,7 +132,7 @@ def tiny_book(factory):
     with FileLock(f"{root}.lock"):
         if not (root / "book/_build/html/index.html").exists():
             _write(root)
-            _jupyter_book(root, 1)
+            jupyter_book(root, strict=True)
     return root / "book/_build/html"
 
 

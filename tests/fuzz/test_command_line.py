@@ -32,7 +32,7 @@ def quiet(monkeypatch, tmp_path, data_folder):
     stand_in = type("Outcome", (), {"present": [], "failed": []})()
     monkeypatch.setattr("actlab.study.run.run", lambda *args, **kwargs: stand_in)
     monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
-    monkeypatch.setattr("actlab.book.build.build_book", lambda workers: Path("index.html"))
+    monkeypatch.setattr("actlab.book.build.build_book", lambda *asked: Path("index.html"))
     file = tmp_path / "study.yaml"
     file.write_text(PARAMS)
     return file

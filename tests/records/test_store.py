@@ -124,17 +124,3 @@ def test_a_record_is_the_one_that_its_file_says():
         store.load_replays("toy")
     (store.replays_of(gelu) / "42.json").unlink()
     assert len(store.load_replays("toy")) == 1
-
-
-def test_a_page_reads_the_studies_that_it_names(monkeypatch):
-    """Another one is an error, with or without records: the page would not follow them."""
-    monkeypatch.setenv(store.READS, "toy more")
-    assert store.load_study("toy") == store.load_study("more") == store.load_replays("toy") == []
-    for read in (store.load_study, store.load_replays, lambda study: store.path_of(study, "arm")):
-        with pytest.raises(
-            RecordError, match=r"the page reads results/mo, but its entry in book/pages.yaml names only: toy more"
-        ):
-            read("mo")
-    monkeypatch.setenv(store.READS, "")
-    with pytest.raises(RecordError, match="names only: nothing"):
-        store.load_study("toy")

@@ -1,5 +1,5 @@
 """Checks of typed numbers: ``holds`` and ``agrees``, and the run of a page's checks, `notebooks/checks/NAME.py`, in the
-page's own kernel."""
+page's own kernel. They compare the text with the records, never with what the reader's machine computes."""
 
 import inspect
 import runpy
@@ -16,7 +16,7 @@ START = "check_"
 
 
 def holds(fact: object, statement: str) -> None:
-    """Nothing where the fact is true; stops the build where it is not.
+    """Nothing where the fact is true; raises where it is not.
 
     >>> from actlab import holds
     >>> holds(0.0641 < 0.07, "averaging lowers total variation by less than 7 points")
@@ -37,7 +37,7 @@ def holds(fact: object, statement: str) -> None:
 
 
 def agrees(found: object, typed: object, statement: str, digits: int | None = None) -> None:
-    """Nothing where what is found is what the page says; stops the build with both where it is not.
+    """Nothing where what is found is what the page says; raises with both where it is not.
 
     >>> from actlab.book.checks import agrees
     >>> agrees(0.0641, 0.064, "averaging lowers total variation by 0.064", digits=3)
@@ -63,25 +63,16 @@ def agrees(found: object, typed: object, statement: str, digits: int | None = No
         raise NotHeld(f"{statement!r}: the page says {typed}, the records say {found}")
 
 
-def run_checks(file: Path | str, page: Mapping[str, object]) -> None:
-    """Call every ``check_...`` of a file with the page's variables that its parameters name, and tell all that fail.
-
-    Raises:
-        NotHeld: each check that failed, with its statement and the values.
-        BadInput: the file has no check, or one asks for a name that the page does not have.
-    """
-    functions = {name: one for name, one in runpy.run_path(str(file)).items() if name.startswith(START)}
-    place = f"checks/{Path(file).name}"
-    if not functions:
-        raise BadInput(f"{place} has no function {START}...")
-    failed = []
-    for name, check in functions.items():
-        wanted = inspect.signature(check).parameters
-        if missing := [each for each in wanted if each not in page]:
-            raise BadInput(f"{name} of {place} asks for {', '.join(missing)}, which the page does not have")
-        try:
-            check(**{each: page[each] for each in wanted})
-        except NotHeld as error:
-            failed.append(f"{name}: {error}")
-    if failed:
-        raise NotHeld("\n".join(failed))
+def failures(file: Path | str, page: Mapping[str, object]) -> list[str]:
+    """A sentence for each ``check_...`` of a file that does not hold. A check is given the page's variables that its
+    parameters name, and one that raises does not hold either."""
+    found = []
+    for name, check in runpy.run_path(str(file)).items():
+        if name.startswith(START):
+            try:
+                check(**{each: page[each] for each in inspect.signature(check).parameters})
+            except NotHeld as error:
+                found.append(str(error))
+            except Exception as error:  # a table of other records may lack a column, say
+                found.append(f"{name} raises {type(error).__name__}: {error}")
+    return found

@@ -1,10 +1,10 @@
 """Execution of the notebooks whose inputs changed, in parallel, by papermill, each with its checks. Either a whole page
 is left or none."""
 
+import json
 import logging
 import os
 import sys
-import tempfile
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,7 +15,6 @@ from filelock import FileLock
 from actlab import files, paths
 from actlab.book.pages import FOLDER, Page, load_pages
 from actlab.errors import ActlabError
-from actlab.records import store
 from actlab.study.workers.startup import ONE_THREAD
 
 TIMEOUT = 1200
@@ -23,6 +22,8 @@ TIMEOUT = 1200
 WORKERS = "ACTLAB_BOOK_WORKERS"
 """Environment variable: notebooks executed at once; one a core where it is not set."""
 
+CHECKS = "import json\nfrom actlab.book.checks import failures\nprint(json.dumps(failures({!r}, globals())))"
+"""The last cell of a page, which is not shown."""
 LEAD = "lead"
 """Tag of the cell whose picture a page shows first."""
 
@@ -67,44 +68,57 @@ def one_thread() -> None:
 
 
 def make(page: Page) -> None:
-    """Execute a page's notebook and its checks, and lay the result in the book; its kernel may read the studies that
-    the page names, and no others.
+    """Execute a page's notebook and its checks, and lay the result in the book. What does not hold is kept in its
+    metadata, so that every build says it.
 
     Raises:
-        BookError: whatever went wrong, with its cell or its check, and where the notebook was left.
+        BookError: the page, its cell, the error, and where the notebook was left.
     """
-    from papermill import PapermillExecutionError
+    import papermill
 
     made_from, work = page.made_from(), paths.cache() / "book" / f"{Path(page.name).name}.ipynb"
-    os.environ.pop(store.READS, None)
-    if "*" not in page.reads:
-        os.environ[store.READS] = " ".join(page.reads)
-    checks = f"from actlab.book.checks import run_checks\n\nrun_checks({str(page.checks)!r}, globals())"
     notebook = nbformat.read(page.source, 4)
-    if page.checks.exists():
-        notebook.cells.append(nbformat.v4.new_code_cell(checks))
+    checked = page.checks.exists()
+    if checked:
+        notebook.cells.append(nbformat.v4.new_code_cell(CHECKS.format(str(page.checks))))
     files.write_text(work, nbformat.writes(notebook))
+    logging.getLogger("papermill").setLevel(logging.ERROR)  # it warns of every parameter that has a default here
     try:
-        notebook = _executed(page, work)
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        if isinstance(error, PapermillExecutionError):
-            first = error.source.strip().partition("\n")[0]
-            where = f"cell {error.cell_index + 1} (`{first}`): {error.ename}"
-            if error.source == checks:
-                where = f"checks/{page.checks.name}"
-            said = f"{where}: {error.evalue}"
-        about = f"{page.name} (notebooks/{page.notebook}.ipynb): {said}"
-        raise BookError(f"{about}; the notebook as far as it came: {work}") from None
-    if page.checks.exists():
-        notebook.cells.pop()
+        notebook = papermill.execute_notebook(
+            work,
+            work,
+            page.values,
+            kernel_name="python3",
+            cwd=page.source.parent,
+            progress_bar=False,
+            execution_timeout=TIMEOUT,
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],
+        )
+    except Exception as error:  # of a cell; of its kernel, which has no memory left, say
+        cell, said = "", f"{type(error).__name__}: {error}"
+        if isinstance(error, papermill.PapermillExecutionError):
+            cell = f"  cell {error.cell_index + 1}: {error.source.strip().partition(chr(10))[0]}\n"
+            said = f"{error.ename}: {error.evalue}"
+        where = f"{page.name} (notebooks/{page.notebook}.ipynb)\n{cell}"
+        raise BookError(f"{where}  {said}\n  the notebook as far as it came: {work}") from None
+    not_held = json.loads(notebook.cells.pop().outputs[-1].text) if checked else []
     notebook.cells = picture_first(notebook.cells)
     fold_parameters(notebook.cells)
     for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
         notebook.metadata.pop(name, None)
-    notebook.metadata["made_from"] = made_from
+    notebook.metadata |= {"made_from": made_from, "not_held": not_held}
     files.write_text(page.path, nbformat.writes(notebook) + "\n")
     work.unlink()
+
+
+def not_held(root: Path = paths.ROOT) -> list[str]:
+    """A line for each number of the executed pages that the records here do not hold."""
+    lines = []
+    for page in load_pages(root):
+        if page.path.exists():
+            kept = json.loads(page.path.read_text(encoding="utf-8"))["metadata"].get("not_held", [])
+            lines += [f"{page.name}: {line}; the page may be out of date" for line in kept]
+    return lines
 
 
 def fold_parameters(cells: list[nbformat.NotebookNode]) -> None:
@@ -124,30 +138,9 @@ def picture_first(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookN
     return rest[:1] + lead + rest[1:]
 
 
-def _executed(page: Page, work: Path) -> nbformat.NotebookNode:
-    """The notebook of a file, executed there with the page's parameters."""
-    import papermill
-    from traitlets.config import Config
-
-    logging.getLogger("papermill").setLevel(
-        logging.ERROR
-    )  # it warns of every name of a params file with a default here
-    with tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # else kernels would share them
-        private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
-        return papermill.execute_notebook(
-            work,
-            work,
-            page.values,
-            kernel_name="python3",
-            cwd=page.source.parent,
-            progress_bar=False,
-            execution_timeout=TIMEOUT,
-            config=Config({"KernelManager": private if os.name == "posix" else {}}),
-        )
-
-
 if __name__ == "__main__":  # python -m actlab.book.execute corner: the pages of these notebooks, stale or not
     for page in load_pages():
         if page.notebook in sys.argv[1:]:
             make(page)
-            print(f"{page.name} is made, and its numbers hold")
+            print(f"{page.name} is made")
+    print(*not_held(), sep="\n")

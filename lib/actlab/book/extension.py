@@ -2,6 +2,7 @@
 
 import multiprocessing
 import re
+import sys
 from base64 import b64decode
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count
@@ -10,15 +11,13 @@ from typing import Any
 
 from actlab import paths
 from actlab.book import address, dataset, footer, mathml, paper, policy, reference
-from actlab.book.execute import execute_stale
-from actlab.errors import ActlabError
+from actlab.book.execute import execute_stale, not_held
+from actlab.errors import ActlabError, NotHeld
 from actlab.files import in_csv, write_text
 
 
 def execute_pages(app: Any) -> None:
     """Execute what is stale before Sphinx looks which documents there are; the downloads are made beside it."""
-    from sphinx.errors import ExtensionError
-
     if app.builder.name == "html" and Path(app.srcdir).resolve().parent == paths.ROOT:
         beside = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
         app.actlab_downloads = beside.submit(downloads, Path(app.outdir), app.config.ogp_image)
@@ -26,23 +25,23 @@ def execute_pages(app: Any) -> None:
     try:
         execute_stale(Path(app.srcdir).parent)
     except ActlabError as error:
-        raise ExtensionError(str(error)) from None
+        sys.exit(f"error: {error}")
 
 
-def downloads(out: Path, card: str) -> None:
+def downloads(out: Path, card: str) -> list[str]:
     """Write the records as a data set (``data/``) with the findings, the paper with its sources, and the picture that a
-    link to a page shows elsewhere.
-
-    Raises:
-        NotHeld: the front page or the paper says what the records do not.
-    """
-    found = paper.findings()
-    found.check()
+    link to a page shows elsewhere; returns what the front page and the paper say and the records here do not hold."""
+    found, lines = paper.findings(), []
+    for page, hold in (("the front page", found.check), ("the paper", lambda: paper.build_paper(out / "paper"))):
+        try:
+            hold()
+        except NotHeld as error:
+            lines.append(f"{page}: {error}; it may be out of date")
     write_text(out / "data" / "findings.csv", in_csv(found.table(), index=False))
-    paper.build_paper(out / "paper")
     (out / card).parent.mkdir(parents=True, exist_ok=True)
     paper.of_the_book("pictures").figures()["agreement"].savefig(out / card, dpi=280)
     dataset.export(out / "data")
+    return lines
 
 
 FOLDED = "<!-- folded -->"
@@ -118,9 +117,12 @@ def finish(app: Any, error: Exception | None) -> None:
     """Sphinx calls this at the end. After a build with warnings the next one reads every page again; otherwise it would
     pass without mending anything."""
     from sphinx.application import ENV_PICKLE_FILENAME
+    from sphinx.util import logging
 
-    if not error and (made := getattr(app, "actlab_downloads", None)):
-        made.result()  # a statement that the records do not hold stops the build
+    if not error:
+        made = getattr(app, "actlab_downloads", None)
+        for line in [*not_held(Path(app.srcdir).parent), *(made.result() if made else ())]:
+            logging.getLogger(__name__).warning(line)
     if not error and app.builder.name == "html":
         address.write_sitemap(app)
     policy.finish(Path(app.outdir))

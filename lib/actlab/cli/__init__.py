@@ -45,12 +45,13 @@ def _of_all(
 @app.command()
 def book(
     workers: Annotated[int, Option(min=1, help="Notebooks executed at once.")] = CORES,
+    strict: Annotated[bool, Option("--strict", help="Stop at a number that the records do not hold.")] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
     _in_checkout("book")
     from actlab.book import build
 
-    console.print(f"open {paths.shown(build.build_book(workers))}")
+    console.print(f"open {paths.shown(build.build_book(workers, strict))}")
 
 
 @app.command()

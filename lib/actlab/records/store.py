@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -21,11 +20,6 @@ from actlab.records.settings import by_content, cell_of, grouped, kind_of, label
 from actlab.records.strict import in_json, with_numbers
 
 Record = dict[str, Any]
-READS = "ACTLAB_READS"
-"""Environment variable of a page that is executed for the book: the studies that it says it reads, with spaces between
-them."""
-
-
 ONE_TEXT: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")}
 """How ``json.dumps`` gives every value one text alone: keys sorted, no spaces."""
 BELOW = {"text": 1, "replay": 2}
@@ -56,17 +50,7 @@ def _unsealed(record: Record) -> Record:
 
 
 def folder_of(study: str) -> Path:
-    """``results/<study>`` (``paths.records_of``).
-
-    Raises:
-        RecordError: the page that is being executed does not say that it reads this study, so that it would not follow
-        the study's records.
-    """
-    named = os.environ.get(READS)
-    if named is not None and study not in named.split():
-        raise RecordError(
-            f"the page reads results/{study}, but its entry in book/pages.yaml names only: {named or 'nothing'}"
-        )
+    """``results/<study>`` (``paths.records_of``)."""
     return paths.records_of(study)
 
 
