@@ -14,8 +14,6 @@ from urllib.parse import unquote, urlsplit
 from actlab import paths
 
 BOOK = paths.ROOT / "book" / "_build" / "html"
-STATES = {"explore.html"}
-"""Pages whose fragments are states of theirs and no places."""
 ALIVE = {401, 403, 405, 429}
 """Answers of servers that are there and refuse programs."""
 
@@ -59,7 +57,7 @@ def own_faults(book):
             where = path.relative_to(book).as_posix()
             if not target.exists():
                 faults.append(f"{where}: {link} leads to no file")
-            elif target in pages and target.name not in STATES and unquote(to.fragment) not in pages[target].names:
+            elif target in pages and unquote(to.fragment) not in pages[target].names:
                 faults.append(f"{where}: {link} leads to no place in its page")
     return faults
 

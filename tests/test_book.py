@@ -3,7 +3,6 @@ nothing behind."""
 
 import json
 import re
-from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urljoin
@@ -201,15 +200,11 @@ def test_a_figure_becomes_files_that_its_caption_links(tmp_path):
     body = "".join(as_html(figure, "A claim, 2 > 1") for figure in figures)
     body = extension.with_files(body, "studies/tiny", "../", tmp_path)
     assert "base64" not in body
-    assert "Explore" not in body
     links = re.findall(r'(?:src|href)="\.\./(_images/tiny-\d\.\w+)"', body)
     names = ["1.svg", "1.svg", "2.svg", "2.svg", "2.csv"]
     assert links == [f"_images/tiny-{name}" for name in names]
     assert (tmp_path / links[0]).read_bytes() == image(figures[0])
     assert (tmp_path / links[-1]).read_text() == "loss\n1\n"
-    body = as_html(figures[0], "A claim", "explore.html#study=a&view=loss")
-    body = extension.with_files(body, "studies/tiny", "../", tmp_path)
-    assert ' <a href="explore.html#study=a&view=loss">Explore this</a>' in unescape(body)
 
 
 def test_a_folded_section_is_closed_until_a_link_leads_into_it():

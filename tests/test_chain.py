@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from bench.payloads import book_of
+from books import book_of
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from tiny import ran

@@ -11,15 +11,14 @@ def page(folder, name, body):
 
 
 def test_what_leads_nowhere_is_named_with_its_page(tmp_path):
-    """A file, and a place in a page, that are not there; states of the explorer are no places, templates no pages."""
+    """A file, and a place in a page, that are not there; templates are no pages."""
     page(tmp_path, "a.html", '<a href="b/c.html#there">1</a><a href="#own">2</a><i id="own"></i><a href="b/">3</a>')
     page(
         tmp_path,
         "b/c.html",
         '<i id="there"></i><a href="../a.html#gone">1</a><img src="no.svg"><a href="https://x.y/z#q">',
     )
-    page(tmp_path, "b/index.html", '<a href="../explore.html#study=a&view=b">1</a>')
-    page(tmp_path, "explore.html", '<a href="mailto:a@b">')
+    page(tmp_path, "b/index.html", '<a href="mailto:a@b">')
     page(tmp_path, "_static/macros.html", '<a href="{{ nowhere }}">')
     assert links.own_faults(tmp_path) == [
         "b/c.html: ../a.html#gone leads to no place in its page",

@@ -2,11 +2,21 @@
 
 import grids
 import numpy as np
-from explored import made_up
 
 from actlab import report
 from actlab.figures.style import small
 from actlab.report import drawings, summary
+
+
+def made_up():
+    """Two architectures; one arm with a noise floor and one with a diverged trial, one activation missing in one."""
+    return [
+        grids.record(),
+        grids.record(activation="swiglu", pd=0.3),
+        grids.record(model="tinylstm", status={2: "diverged"}),
+        grids.floor(),
+        grids.baseline(),
+    ]
 
 
 def loaded(*records):

@@ -1,7 +1,6 @@
 """Records of real trials with one entry of another type, missing, empty or huge, under a right checksum: every reader
 gives its answer, or refuses with one sentence."""
 
-import json
 import random
 import warnings
 
@@ -11,7 +10,6 @@ import tiny
 from damage import DROP, changed, places
 
 from actlab import report
-from actlab.explorer import catalogue
 from actlab.records import store, tables
 from actlab.records.cross_hardware import load_cross_hardware
 from actlab.study import load_model, replay, status
@@ -50,7 +48,6 @@ def readers(study, path):
     yield lambda: tables.load_curves("fuzz", "all")
     yield lambda: load_cross_hardware(["fuzz"])
     yield lambda: report.load("fuzz")
-    yield lambda: json.dumps(catalogue.studies(["fuzz"]), allow_nan=False)
     yield lambda: status.in_words(status.of(study), 1)
     yield lambda: replay.possible(replay.sample(replay.recorded_trials("fuzz")))
     yield lambda: [replay.replay(trial) for trial in trials]
@@ -88,12 +85,5 @@ def test_a_bad_record_stops_no_other_study(caplog):
     grids.save(grids.record(), study="good")
     bad = grids.saved(grids.record(), "bad")
     bad.write_text(bad.read_text()[:-100])
-    assert [*catalogue.studies()["studies"]] == ["good"]
     assert [trial.record["study"] for trial in replay.recorded_trials()] == ["good"] * 3
     assert "bad is left out" in caplog.text
-
-
-def test_an_own_activation_may_be_called_as_a_smelu():
-    assert [catalogue.corner(name) for name in ("relu", "smelu_05", "smelu_1", "smelu_0.3", "smelu_mine")] == [
-        *("0", "0.5", "1", "0.3", None)
-    ]

@@ -12,7 +12,6 @@ from damage import DAMAGE, DROP, changed, places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab.explorer import catalogue as explore
 from actlab.records import store, tables
 from actlab_audit import ablation, evidence
 
@@ -41,7 +40,6 @@ def read_all():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of means over nothing, of infinities less infinities
         tables.of_records(records)
-        explore.of_records({"fuzz": records})
         runs = evidence.recorded("fuzz")
         if "symmetry" in runs and (runs := ablation.read("fuzz")) is not None:
             ablation.effect(runs, "random_prelu", "gelu")

@@ -4,7 +4,6 @@ differs."""
 import grids
 
 from actlab import report
-from actlab.explorer import catalogue as explore
 from actlab.records.settings import differing, named
 from actlab.records.store import current
 from actlab.report import summary
@@ -46,7 +45,7 @@ def test_what_supersedes_counts_whatever_the_clock_said():
     assert current([old, new]) == current([new, old]) == [new]
 
 
-def test_report_and_explorer_show_every_setting():
+def test_a_report_shows_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""
     grids.save(*GROWN, study="grown-quick")
@@ -55,9 +54,6 @@ def test_report_and_explorer_show_every_setting():
     text = summary.text(found)
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
-    study = explore.studies(["grown-quick"])["studies"]["grown-quick"]
-    assert study["options"]["iterations"] == ["4", "6"]
-    assert [len(arm["labels"]) for arm in study["arms"].values() if arm["at"]["iterations"] == "4"] == [6]
 
 
 def test_two_versions_of_an_own_activation_are_two_activations():

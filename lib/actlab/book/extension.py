@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.book import address, dataset, footer, mathml, paper, policy, reference
+from actlab.book import address, dataset, footer, mathml, paper, reference
 from actlab.book.execute import execute_stale, not_held
 from actlab.errors import ActlabError, NotHeld
 from actlab.files import in_csv, write_text
@@ -49,17 +49,16 @@ RECORDED = '<details class="recorded">'
 """Opens what a notebook says of the recorded study, which is folded where the notebook shows another run."""
 FIGURE = re.compile(
     r'<img src="data:image/svg\+xml;base64,([\w+/=]+)"( alt="[^"]*") data-csv="([\w+/=]*)">'
-    r'<figcaption><span class="caption-text"(?: data-explore="([^"]*)")?>(.*?)</span>'
+    r'<figcaption><span class="caption-text">(.*?)</span>'
 )
 
 
 def complete(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page: its figures, its last lines and its policy."""
+    """Sphinx calls this for every page: its figures and its last lines."""
     if app.builder.name == "html":
         if "body" in context:
             context["body"] = with_files(context["body"], page, context["content_root"], Path(app.outdir))
         context["theme_extra_footer"] = footer.html(page, Path(app.srcdir).parent)
-        context["metatags"] = policy.unfinished(context.get("body", "")) + context.get("metatags", "")
 
 
 def with_files(body: str, page: str, root: str, out: Path) -> str:
@@ -74,8 +73,7 @@ def with_files(body: str, page: str, root: str, out: Path) -> str:
             if text:
                 write_text(out / f"{name}.{kind}", b64decode(text).decode())
                 links += f' <a href="{root}{name}.{kind}" download>{kind.upper()}</a>'
-        explore = f' <a href="{found[4]}">Explore this</a>' if found[4] else ""
-        caption = f'<figcaption><span class="caption-text">{found[5]}{explore}{links}</span>'
+        caption = f'<figcaption><span class="caption-text">{found[4]}{links}</span>'
         return f'<img src="{root}{name}.svg"{found[2]}>{caption}'
 
     plain = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
@@ -125,7 +123,6 @@ def finish(app: Any, error: Exception | None) -> None:
             logging.getLogger(__name__).warning(line)
     if not error and app.builder.name == "html":
         address.write_sitemap(app)
-    policy.finish(Path(app.outdir))
     if app._warncount:
         (Path(app.doctreedir) / ENV_PICKLE_FILENAME).unlink(missing_ok=True)
 

@@ -1,5 +1,4 @@
-"""The live notebook's panels: a laboratory of activations, one training run with a stop, two trials side by side. They
-need a kernel."""
+"""Live panels of a notebook: a laboratory of activations, one training run with a stop, two seeds side by side."""
 
 import threading
 import time
@@ -7,31 +6,85 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
-import traitlets
+import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
 
-from actlab.activations import ACTIVATIONS
+from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
 from actlab.data.text import load_text
-from actlab.errors import LIMITS, ActlabError
-from actlab.explorer.catalogue import WORDS, boxed
+from actlab.errors import ActlabError
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
 from actlab.files import escaped
 from actlab.models import MODELS
-from actlab.study import activation_curves as curves
-from actlab.study import sampling
 from actlab.study.cache import run_task, tensors_of
 from actlab.study.character_study import CharacterStudy
 from actlab.study.characters import CharacterTrial
+from actlab.study.sampling import reading, sample
 from actlab.study.trial import Task
 
-SEEN = {" ": "␣", "\n": "⏎\n"}
-EVERY = 2.0
-"""Seconds between two pictures of a run that is being trained."""
+Array = NDArray[np.float64]
+ADJUSTABLE = tuple(name for name in ACTIVATIONS if isinstance(get_activation(name), SmeLU | Swish))
+"""Activations with a beta that can be moved."""
+WINDOWS = 256
+"""Windows of the validation text, of which a fresh network reads the first ones."""
+SECONDS = 2.0
+"""Seconds between two pictures of a network that is trained."""
+VISIBLE = {" ": "␣", "\n": "⏎\n"}
+"""How a blank looks where two texts differ."""
+
+
+def set_beta(model: nn.Module, beta: float | None) -> nn.Module:
+    """Give every SmeLU and Swish of a model this beta; ``None`` leaves them as they are."""
+    for module in model.modules():
+        if beta is not None and isinstance(module, SmeLU | Swish):
+            module.beta = beta
+    return model
+
+
+def curve(name: str, beta: float | None = None) -> tuple[Array, Array, Array]:
+    """(x, f(x), f'(x)) of an activation at 601 points of [-3, 3]; of a gated one, of its gate."""
+    module = get_activation(name).double()
+    module = set_beta(getattr(module, "gate", module), beta)
+    x = torch.linspace(-3, 3, 601, dtype=torch.float64)
+    return x.numpy(), module(x).detach().numpy(), slope(module, x).numpy()
+
+
+def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> tuple[Array, Array]:
+    """(n,) pre-activations of a trial's fresh network on validation text and (n,) gradients of the mean loss with
+    respect to them; of a gated activation, those of its gates. Dropout is off."""
+    text, model = trial.compared_on(WINDOWS), trial.fresh()
+    set_beta(model, beta).eval()
+    inputs: list[Tensor] = []
+
+    def keep(module: nn.Module, arguments: tuple[Tensor]) -> None:
+        arguments[0].retain_grad()
+        inputs.append(arguments[0])
+
+    for module in model.modules():
+        if type(module) is type(get_activation(trial.activation)):
+            module.register_forward_pre_hook(keep)
+    logits = model(text.inputs[:windows])  # (windows, T, V)
+    F.cross_entropy(logits.flatten(0, 1), text.targets[:windows].flatten()).backward()  # type: ignore[no-untyped-call]
+    parts = 2 if ACTIVATIONS[trial.activation].gated else 1
+
+    def joined(tensors: list[Tensor]) -> Array:
+        return torch.cat([tensor.chunk(parts, dim=-1)[0].flatten() for tensor in tensors]).double().numpy()
+
+    return joined([tensor.detach() for tensor in inputs]), joined([t.grad for t in inputs if t.grad is not None])
+
+
+def density(values: Array) -> Line:
+    """A histogram of 80 bins as a line; an empty line of no values."""
+    if not len(values):
+        return Line([], [])
+    heights, edges = np.histogram(values, bins=80, density=True)
+    return Line((edges[1:] + edges[:-1]) / 2, heights)
 
 
 class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Menus of model and activation beside other controls, and what is shown below them: words and a picture."""
+    """Menus of model and activation beside other controls; words and a picture stand below them."""
 
     def __init__(self, params: CharacterStudy, activation: str, controls: list[Any]) -> None:
         self.params = params
@@ -40,67 +93,56 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.words, self.picture = widgets.HTML(), widgets.HTML()
         row = widgets.HBox([self.model, self.activation, *controls], layout=widgets.Layout(flex_flow="row wrap"))
         for control in row.children:
-            control.style.description_width = "initial"  # its label is not cut
+            control.style.description_width = "initial"  # else its label is cut
         super().__init__([row, self.words, self.picture])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live panel, and what a page without a kernel shows of it."""
-        shown = self.words.value + self.picture.value
-        return {**super()._repr_mimebundle_(**kwargs), "text/html": shown or WORDS["said"]["live"]}
+        """The live panel; a page without a kernel shows its words and picture."""
+        still = self.words.value + self.picture.value or "<p><em>Live in JupyterLab: make lab.</em></p>"
+        return {**super()._repr_mimebundle_(**kwargs), "text/html": still}
 
-    def spec(self, seed: int) -> CharacterTrial:
-        """The chosen trial."""
-        own = {"model": self.model.value, "activation": self.activation.value, "seed": seed, "trials": 1}
-        trial = self.params.replace(**own).arms()[0].trials[0]
+    def trial(self, seed: int) -> CharacterTrial:
+        """The trial of the chosen model and activation."""
+        chosen = {"model": self.model.value, "activation": self.activation.value, "seed": seed, "trials": 1}
+        trial = self.params.replace(**chosen).arms()[0].trials[0]
         assert isinstance(trial, CharacterTrial)
         return trial
 
 
 class Laboratory(Panel):
-    """Move beta, change model or activation: function, slope, and what flows through a fresh model on real text."""
+    """An activation, its slope, and what flows through a fresh network on real text, as beta moves."""
 
     def __init__(self, params: CharacterStudy) -> None:
-        self.beta = widgets.FloatSlider(
-            value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False
-        )
+        self.beta = widgets.FloatSlider(1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False)
         super().__init__(params, "smelu_1", [self.beta])
         for control in (self.model, self.activation, self.beta):
             control.observe(lambda _: self.draw(), "value")
         self.draw()
 
     def draw(self) -> None:
-        """Compute and show what is chosen."""
+        """Compute and show the chosen activation."""
         name = self.activation.value
-        self.beta.disabled = name not in curves.ADJUSTABLE
+        self.beta.disabled = name not in ADJUSTABLE
         beta = None if self.beta.disabled else self.beta.value
-        flow = curves.flow(self.spec(self.params.seed), beta=beta)
-        x, value, slope = curves.curve(name, beta)
-        drawn = {
+        x, value, rise = curve(name, beta)
+        inputs, gradients = flow(self.trial(self.params.seed), beta)
+        zero = gradients == 0
+        panels = {
             ("f(x)", name): Line(x, value),
-            ("slope f'(x)", name): Line(x, slope),
-            ("density of pre-activations x", name): density(flow.inputs),
-            ("density of log10 |gradient|, where it is not 0", name): density(
-                np.log10(np.abs(flow.gradients[flow.gradients != 0]))
-            ),
+            ("slope f'(x)", name): Line(x, rise),
+            ("density of pre-activations x", name): density(inputs),
+            ("density of log10 |gradient|, where it is not 0", name): density(np.log10(np.abs(gradients[~zero]))),
         }
-        figure = lines(drawn, "", "", columns=2, share=False)
+        figure = lines(panels, "", "", columns=2, share=False)
         self.picture.value = as_html(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
-            f"The activation receives {len(flow.inputs):,} inputs here (pre-activations). "
-            f"The gradient at {flow.silent:.1%} of them is exactly 0, so that nothing is learned through these."
+            f"The activation receives {len(inputs):,} inputs here (pre-activations). "
+            f"The gradient at {zero.mean():.1%} of them is exactly 0, so that nothing is learned through these."
         )
 
 
-def density(values: NDArray[np.float64]) -> Line:
-    """A histogram of 80 bins as a line; an empty one of no values."""
-    if not len(values):
-        return Line([], [])
-    heights, edges = np.histogram(values, bins=80, density=True)
-    return Line((edges[1:] + edges[:-1]) / 2, heights)
-
-
 class Started(Panel):
-    """Something that a button starts, and that works in the background; what stops it is said in words."""
+    """A panel whose button starts work in the background; an error of it stands in the panel's words."""
 
     def __init__(self, params: CharacterStudy, activation: str, button: str, controls: list[Any]) -> None:
         layout = widgets.Layout(width="auto", flex="0 0 auto")  # else a narrow row cuts its label
@@ -109,7 +151,7 @@ class Started(Panel):
         super().__init__(params, activation, [*controls, self.start])
 
     def begin(self) -> None:
-        """Start what is chosen; returns at once."""
+        """Start the work; returns at once."""
         self.start.disabled = True
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
@@ -123,98 +165,99 @@ class Started(Panel):
             self.start.disabled = False
 
     def work(self) -> None:
-        """What the button starts."""
+        """The work that the button starts."""
         raise NotImplementedError
 
 
 class Stopped(ActlabError):  # noqa: N818  # nothing went wrong
-    """A run that its reader stopped: it goes on from its checkpoint when it is started again."""
+    """A reader stopped the run."""
 
 
 class TrainOne(Started):
-    """Train one trial, watch its loss, stop it; a stopped one goes on where its last evaluation left it."""
+    """One training run and its loss; a stopped one goes on from its last evaluation when it is started again."""
 
     def __init__(self, params: CharacterStudy) -> None:
-        self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=LIMITS["seed"], description="seed")
-        self.stop = widgets.Button(description="Stop")
+        self.seed = widgets.BoundedIntText(params.seed, min=0, max=2**31 - 1, description="seed")
+        self.stop = widgets.Button(description="Stop", disabled=True)
         self.bar = widgets.IntProgress(max=params.levels("iterations")[0], description="iterations")
-        self.runs: dict[tuple[str, str], list[tuple[int, float]]] = {}
-        self._drawn, self._asked = 0.0, threading.Event()
+        self.losses: dict[tuple[str, str], list[tuple[int, float]]] = {}
+        self._stopping = threading.Event()
         super().__init__(params, "gelu", "Train one now", [self.seed, self.stop, self.bar])
-        self.stop.on_click(lambda _: self._asked.set())
-        traitlets.dlink((self.start, "disabled"), (self.stop, "disabled"), lambda running: not running)
+        self.stop.on_click(lambda _: self._stopping.set())
 
     def work(self) -> None:
         """Train the chosen trial."""
-        self._asked.clear()
-        spec = self.spec(self.seed.value)
-        label = f"{spec.model}, {spec.activation}, seed {spec.seed}"
-        points = self.runs["", label] = []
+        trial = self.trial(self.seed.value)
+        label = f"{trial.model}, {trial.activation}, seed {trial.seed}"
+        losses = self.losses["", label] = []
+        drawn = 0.0
 
         def watch(iteration: int, loss: float) -> None:
-            points.append((iteration, loss))
+            nonlocal drawn
+            losses.append((iteration, loss))
             self.bar.value = iteration
-            self.words.value = f"{label}: iteration {iteration} of {spec.iterations}, loss {loss:.3f} nats"
-            if time.monotonic() - self._drawn > EVERY:
-                self._draw()
-            if self._asked.is_set():
-                raise Stopped(
-                    f"{label} was stopped at iteration {iteration}; train it again to go on from its last evaluation"
-                )
+            self.words.value = f"{label}: iteration {iteration} of {trial.iterations}, loss {loss:.3f} nats"
+            if time.monotonic() - drawn > SECONDS:
+                self.draw()
+                drawn = time.monotonic()
+            if self._stopping.is_set():
+                raise Stopped(f"{label} was stopped at iteration {iteration}; train it again to go on")
 
+        self._stopping.clear()
+        self.stop.disabled = False
         try:
-            (result,) = run_task(Task((spec,)), watch)
-            if not points:  # it came from the cache: no step was watched
-                points += [(one["iteration"], one["train_loss"]) for one in result.get("history", ())]
-            ended = result.get("traceback", "").strip().rpartition("\n")[2]
+            (result,) = run_task(Task((trial,)), watch)
+            if not losses:  # it came from the cache
+                losses += [(row["iteration"], row["train_loss"]) for row in result.get("history", ())]
+            end = result.get("traceback", "").strip().rpartition("\n")[2]
             if "final" in result:
-                ended = f"validation loss {result['final']['val_loss']:.3f} nats"
-            self.words.value = escaped(f"{label}: {result['status']}, {ended}")
-            self.bar.value = spec.iterations
+                end = f"validation loss {result['final']['val_loss']:.3f} nats"
+            self.words.value = escaped(f"{label}: {result['status']}, {end}")
+            self.bar.value = trial.iterations
         finally:
-            self._draw()
+            self.stop.disabled = True
+            self.draw()
 
-    def _draw(self) -> None:
-        """The loss of every run so far."""
-        drawn = {name: Line(*zip(*run, strict=True)) for name, run in self.runs.items() if run}
-        figure = lines(drawn, "iteration", "training loss (nats)")
+    def draw(self) -> None:
+        """Show the loss of every run until now."""
+        curves = {name: Line(*zip(*losses, strict=True)) for name, losses in self.losses.items() if losses}
+        figure = lines(curves, "iteration", "training loss (nats)")
         self.picture.value = as_html(figure, "training loss against the iteration")
-        self._drawn = time.monotonic()
 
 
 class SideBySide(Started):
-    """Two trials of one arm: what they read in the same text, and what they write after the same prompt with the same
-    draws. What is not in the cache is trained first."""
+    """Two seeds, trained where the cache has them not: they read one text, and write on after one prompt with the same
+    draws."""
 
     def __init__(self, params: CharacterStudy) -> None:
         self.prompt = widgets.Text(value="The ", description="prompt")
         super().__init__(params, "relu", "Train both and compare", [self.prompt])
 
     def work(self) -> None:
-        """Train both, then show both texts."""
-        specs = [self.spec(self.params.seed + i) for i in range(2)]
-        for spec in specs:
-            self.words.value = f"seed {spec.seed} is being trained"
-            run_task(Task((spec,)))
-        seeds = [f"seed {spec.seed}" for spec in specs]
-        models = [spec.trained(tensors_of(spec)) for spec in specs]
-        corpus = load_text(specs[0].dataset)
-        window = specs[0].compared_on(self.params.prediction_windows).inputs[0]
-        read = [sampling.reading(model, corpus, window) for model in models]
-        written = [sampling.sample(model, corpus, self.prompt.value) for model in models]
+        """Train both, then show their texts."""
+        trials = [self.trial(self.params.seed + i) for i in range(2)]
+        for trial in trials:
+            self.words.value = f"seed {trial.seed} is being trained"
+            run_task(Task((trial,)))
+        models = [trial.trained(tensors_of(trial)) for trial in trials]
+        text, seeds = load_text(trials[0].dataset), [f"seed {trial.seed}" for trial in trials]
+        window = trials[0].compared_on(self.params.prediction_windows).inputs[0]
+        read = side_by_side([reading(model, text, window) for model in models], seeds)
+        written = side_by_side([sample(model, text, self.prompt.value) for model in models], seeds)
         self.words.value = (
-            f"<h4>Most probable next character at each place of the same text</h4>{side_by_side(read, seeds)}"
-            f"<h4>Written after the prompt, with the same draws</h4>{side_by_side(written, seeds)}"
+            f"<h4>Most probable next character at each place of the same text</h4>{read}"
+            f"<h4>Written after the prompt, with the same draws</h4>{written}"
         )
 
 
 def side_by_side(texts: list[str], names: list[str]) -> str:
-    """Two texts of one length as HTML, the places where they differ marked, also blanks; the share of such places
-    stands above."""
-    same = [one == other for one, other in zip(*texts, strict=True)]
+    """Two texts of one length as HTML; the places where they differ are marked, and their share stands above."""
+    differ = [first != second for first, second in zip(*texts, strict=True)]
     boxes = ""
     for name, text in zip(names, texts, strict=True):
-        parts = [(sign if alike else SEEN.get(sign, sign), alike) for sign, alike in zip(text, same, strict=True)]
-        boxes += boxed(name, parts)
-    share = f"<p>They differ at {same.count(False) / max(len(same), 1):.1%} of {len(same)} places.</p>"
-    return f'{share}<div style="display:flex;gap:2em;flex-wrap:wrap">{boxes}</div>'
+        marked = ""
+        for sign, other in zip(text, differ, strict=True):
+            marked += f"<mark>{escaped(VISIBLE.get(sign, sign))}</mark>" if other else escaped(sign)
+        boxes += f"<div><b>{escaped(name)}</b><pre>{marked}</pre></div>"
+    share = sum(differ) / max(len(differ), 1)
+    return f'<p>They differ at {share:.1%} of {len(differ)} places.</p><div class="texts">{boxes}</div>'

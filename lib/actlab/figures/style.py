@@ -129,14 +129,12 @@ def image(figure: Figure, ending: str = "svg", dpi: int | None = None) -> bytes:
     return out.getvalue()
 
 
-def as_html(figure: Figure, caption: str, link: str = "") -> str:
-    """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
-    explorer in the same state (``explorer.link``), which the book, where the explorer is, makes of it."""
+def as_html(figure: Figure, caption: str) -> str:
+    """The figure with its caption, which is also its alternative text: what it shows, in words."""
     caption = caption[:1].upper() + caption[1:]
     source, rows = (b64encode(part).decode() for part in (image(figure), KEPT.get(figure, "").encode()))
     picture = f'<img src="data:image/svg+xml;base64,{source}" alt="{escaped(caption)}" data-csv="{rows}">'
-    place = f' data-explore="{escaped(link)}"' if link else ""
-    words = f'<span class="caption-text"{place}>{escaped(caption)}</span>'
+    words = f'<span class="caption-text">{escaped(caption)}</span>'
     return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 
@@ -146,11 +144,9 @@ class Shown:
 
     figure: Figure
     caption: str
-    link: str = ""
-    """To the explorer (``as_html``)."""
 
     def _repr_html_(self) -> str:
-        return as_html(self.figure, self.caption, self.link)
+        return as_html(self.figure, self.caption)
 
     def _repr_png_(self) -> bytes:
         return image(self.figure, "png", IMAGE_DPI)

@@ -1,49 +1,22 @@
-"""What pages compute on the spot: curves, the flow through a network, written texts."""
+"""Texts that networks write."""
 
 import shutil
 
-import numpy as np
 import pytest
 import tiny
 import torch
 
 from actlab import paths
-from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import sampling
-from actlab.study.activation_curves import ADJUSTABLE, curve, curves, flow
 from actlab.study.character_study import CharacterStudy
 from actlab.study.sampling import written
 
 
 def spec(activation="gelu", model="charlm"):
     return tiny.arm(CharacterStudy(), model, activation).trials[0]
-
-
-def test_curves_have_known_values():
-    """relu(-1) = 0; SmeLU(0) = beta / 4; a gated activation is drawn as its gate."""
-    drawn = curves()
-    assert set(drawn) == set(ACTIVATIONS)
-    assert drawn["relu"][1][200] == 0
-    assert drawn["smelu_1"][1][300] == pytest.approx(0.25)
-    assert curve("smelu_1", 0.1)[1][300] == pytest.approx(0.025)
-    assert np.array_equal(drawn["swiglu"][1], drawn["swish"][1])
-    assert set(ADJUSTABLE) == {"swish", "swish_beta", "smelu_05", "smelu_1", "smelu"}
-
-
-@pytest.mark.parametrize("name", ["relu", "swiglu", "prelu", "smelu_1"])
-@pytest.mark.parametrize("model", ["charlm", "tinylstm"])
-def test_flow_is_what_the_activations_get(name, model):
-    """As many gradients as inputs, all finite; they vanish where ReLU is flat and nowhere else; beta moves them."""
-    found = flow(spec(name, model), windows=2)
-    assert len(found.inputs) == len(found.gradients) > 0
-    assert np.isfinite(found.gradients).all()
-    if name == "relu" and model == "charlm":
-        assert found.silent == pytest.approx((found.inputs <= 0).mean(), abs=1e-3)
-    if name == "smelu_1":
-        assert not np.array_equal(found.gradients, flow(spec(name, model), beta=0.1, windows=2).gradients)
 
 
 def test_reading_is_the_most_probable_character():
