@@ -2,6 +2,7 @@
 uses."""
 
 import math
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -10,11 +11,22 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from actlab.activations import slope
 from actlab.errors import BadInput
 from actlab.trainers.determinism import perturb, weights_sha256
-from actlab.trainers.twins import RESCALED_TO, Follower, copies, distance, rescale, train_together
-from actlab.trainers.windows import RandomWindows
+from actlab.trainers.twins import (
+    NEAR,
+    RESCALED_TO,
+    Crossings,
+    Network,
+    begin,
+    copies,
+    design,
+    distance,
+    rescale,
+    train_together,
+    with_sources,
+)
+from actlab.trainers.windows import RandomWindows, spread
 
 
 def together(names, activation="relu", moved=True, model="nanotransformer"):
@@ -43,26 +55,44 @@ def test_without_the_bit_every_follower_is_the_leader(activation):
     assert all(row["weight_distance"] == row["gradient_distance"] == row["sides_apart"] == 0 for row in rows)
 
 
-def copied(activation, a, b):
-    """A copying follower, and what its activation gives at ``b`` where the leader's got ``a``."""
-    follower = Follower([(a, slope(activation.forward, a))], copying=True)
-    return follower, follower.follow(activation, (b,), activation(b))
+class Acts(nn.Module):
+    """An activation and nothing else."""
+
+    def __init__(self, activation):
+        super().__init__()
+        self.act = activation
+
+    def forward(self, x):
+        return self.act(x)
+
+
+def beside(activation, a, b, name="copied", **settings):
+    """Two networks of one activation, and what the second gives at ``b`` beside the first at ``a``."""
+    leader = Network("", Acts(deepcopy(activation)), lends=True)
+    follower = Network(name, Acts(deepcopy(activation)), source=leader, copying=True, **settings)
+    outs = []
+    for network, given in ((leader, a), (follower, b)):
+        network.ready(coupled=True)
+        outs.append(network.net(given))
+    return leader, follower, outs[1]
 
 
 def test_under_relu_copying_is_the_leaders_mask():
     """Forward and backward: b where a > 0, else 0, whatever the sign of b."""
     a, b = torch.randn(400), torch.randn(400, requires_grad=True)
-    follower, out = copied(nn.ReLU(), a, b)
+    leader, follower, out = beside(nn.ReLU(), a, b)
     torch.testing.assert_close(out, b * (a > 0), rtol=0, atol=1e-6)
     (gradient,) = torch.autograd.grad(out.sum(), b)
     assert gradient.tolist() == (a > 0).float().tolist()
-    assert follower.apart == ((a > 0) != (b > 0)).sum() / 400
+    crossings = Crossings()
+    crossings.add(0, leader, follower)
+    assert crossings.row()["sides_apart"] == ((a > 0) != (b > 0)).sum() / 400
 
 
 def test_under_gelu_copying_is_the_tangent():
     """Against the derivative by hand: Phi(a) + a phi(a)."""
     a, b = torch.randn(400).double(), torch.randn(400).double()
-    _, out = copied(nn.GELU(), a, b)
+    _, _, out = beside(nn.GELU(), a, b)
     normal = torch.distributions.Normal(0.0, 1.0)
     slope = normal.cdf(a) + a * normal.log_prob(a).exp()
     torch.testing.assert_close(out, F.gelu(a) + slope * (b - a), rtol=1e-6, atol=1e-7)
@@ -76,8 +106,133 @@ def test_when_a_follower_copies():
     assert steps["copied"] == [True] * 4
     assert steps["own-3"] == [False, False, True, True]
     assert steps["copied-3"] == [True, True, False, False]
-    with pytest.raises(BadInput, match=r"own-STEPS, copied-STEPS or rescaled, not 'twin'"):
-        copies("twin", 0)
+    with pytest.raises(BadInput, match=r"own-STEPS, copied-STEPS.*, not 'twin'"):
+        design("twin")
+    assert with_sources(["third", "driven-bit"]) == ["own", "third", "other", "driven", "driven-bit"]
+
+
+def test_near_and_elsewhere_share_the_inputs():
+    """By hand: near the corner is below 3% of the root mean square of the other's inputs."""
+    a, b = torch.tensor([3.0, -4.0, 0.01, -0.01]), torch.tensor([-3.0, 4.0, -0.01, 0.01])
+    edge = NEAR * (a.square().mean() ** 0.5)
+    assert 0.01 < edge < 3
+    _, _, near = beside(nn.ReLU(), a, b, "near")
+    _, _, elsewhere = beside(nn.ReLU(), a, b, "elsewhere")
+    torch.testing.assert_close(near, torch.tensor([0.0, 4.0, -0.01, 0.0]))
+    torch.testing.assert_close(elsewhere, torch.tensor([-3.0, 0.0, 0.0, 0.01]))
+
+
+def test_crossings_by_hand():
+    """One of four inputs has another sign; expected are the differences near the corner, over its width."""
+    a, b = torch.tensor([2.0, -2.0, 0.01, -0.02]), torch.tensor([2.5, -2.0, -0.01, -0.02])
+    leader, follower, _ = beside(nn.ReLU(), a, b)
+    width = 2 * NEAR * math.sqrt((4 + 4 + 0.01**2 + 0.02**2) / 4)
+    crossings = Crossings()
+    crossings.add(7, leader, follower)
+    row = crossings.row()
+    assert (row["crossings"], row["first_crossing"], row["inputs"], row["sides_apart"]) == (1, 7, 4, 0.25)
+    assert row["expected_crossings"] == pytest.approx(0.02 / width)
+    assert row["inputs"] * row["corner_density"] * row["corner_distance"] == pytest.approx(0.02 / width)
+    assert crossings.row()["crossings"] == 0
+
+
+def test_as_many_inputs_cross_as_are_expected():
+    """Of a million normal inputs that move by a thousandth."""
+    draw = torch.Generator().manual_seed(1)
+    a, move = torch.randn(1_000_000, generator=draw), 1e-3 * torch.randn(1_000_000, generator=draw)
+    leader, follower, _ = beside(nn.ReLU(), a, a + move)
+    crossings = Crossings()
+    crossings.add(0, leader, follower)
+    row = crossings.row()
+    by_hand = 1e6 * 1e-3 * math.sqrt(2 / math.pi) / math.sqrt(2 * math.pi)  # N rho E|delta| = 318
+    assert row["expected_crossings"] == pytest.approx(by_hand, rel=0.02)
+    assert row["crossings"] == pytest.approx(by_hand, abs=4 * math.sqrt(by_hand))
+
+
+def test_a_flipped_gate_is_one_gate():
+    """The nearest input to 0 gives what the other side of the corner gives; others are as they were."""
+    network = Network("flip-3", Acts(nn.ReLU()), flips=True)
+    for x, there in (([2.0, 0.5, -1.0], [2.0, 0.0, 0.0]), ([2.0, -0.5, -1.0], [2.0, -0.5, 0.0])):
+        network.ready(coupled=True)
+        assert network.net(torch.tensor(x)).tolist() == there
+
+
+def test_a_flip_changes_nothing_before_its_step():
+    """And from there on the follower is another network."""
+    _, _, rows = together(["flip-3"], moved=False)
+    apart = [row["weight_distance"] for row in rows]
+    assert apart[:3] == [0, 0, 0]
+    assert min(apart[3:]) > 0
+
+
+def test_first_changes():
+    """One weight of the last matrix moves: by a bit of float32, by the last bit of float64, by a size."""
+    plain = begin(tiny.model("charlm", "relu"), "", torch.float64)
+    for change, size in (("bit", 1e-9), ("ulp", 1e-18), ("1e-9", 1e-9), ("second bit", 1e-9)):
+        moved = begin(tiny.model("charlm", "relu"), change, torch.float64)
+        pairs = zip(plain.parameters(), moved.parameters(), strict=True)
+        (difference,) = [(b - a).flatten() for a, b in pairs if not torch.equal(a, b)]
+        place = 1 if change == "second bit" else 0
+        assert difference.nonzero().tolist() == [[place]]
+        assert size / 10 < difference[place] < 10 * size
+
+
+def test_a_copying_follower_is_the_linear_response():
+    """In float64 copied sides leave what a thousand times smaller first change does with its own, as it crosses
+    nothing; a first change that crosses does more."""
+    names = ["own-1e-12", "copied-1e-9"]
+    nets = {name: begin(tiny.model("nanotransformer", "relu"), design(name).change, torch.float64) for name in names}
+    leader, batch = tiny.model("nanotransformer", "relu").double(), RandomWindows(tiny.text(), 8, tiny.RECIPE, 42).batch
+    rows = [*train_together(leader, nets, batch, tiny.RECIPE.iterations, tiny.adamw, 42)]
+    apart = {name: [row for row in rows if row["change"] == name] for name in names}
+    assert not any("first_crossing" in row for row in apart["own-1e-12"])
+    for small, large in zip(*apart.values(), strict=True):
+        assert large["weight_distance"] / small["weight_distance"] == pytest.approx(1000, rel=0.01)
+        assert large["corner_distance"] == pytest.approx(1000 * small["corner_distance"], rel=0.01)
+
+
+def test_a_frozen_pair_has_the_gates_of_the_untrained_network():
+    """That stays as it was; whatever the inputs become, a frozen network's gates are those at its first weights."""
+    names = with_sources(["frozen-bit"])
+    followers = {name: begin(tiny.model("charlm", "relu"), design(name).change, torch.float32) for name in names}
+    was = weights_sha256(followers["untrained"])
+    text, recipe = tiny.text(), tiny.RECIPE
+    batch, windows = RandomWindows(text, 8, recipe, 42).batch, spread(text, 8, 4)
+    leader = tiny.model("charlm", "relu")
+    rows = [*train_together(leader, followers, batch, recipe.iterations, tiny.adamw, 42, windows=windows)]
+    assert weights_sha256(followers["untrained"]) == was != weights_sha256(followers["frozen"])
+    assert {(row["beside"], row["change"]) for row in rows} == {("", "frozen"), ("frozen", "frozen-bit")}
+    assert "total_variation" in rows[-1]
+    assert "total_variation" not in rows[0]
+    gates = {}
+    for name in ("untrained", "frozen"):
+        noted = []
+        for module in followers[name].modules():
+            if isinstance(getattr(module, "act", None), nn.Module):
+                module.act.register_forward_hook(lambda _, given, out, noted=noted: noted.append((given[0], out)))
+        followers[name].eval()(windows.inputs)
+        gates[name] = noted
+    (first, _), (then, ordinary) = gates["untrained"][0], gates["frozen"][0]
+    network = Network("frozen", Acts(nn.ReLU()), Network("untrained", Acts(nn.ReLU()), lends=True), copying=True)
+    for each, given in ((network.source, first), (network, then)):
+        each.ready(coupled=True)
+        out = each.net(given)
+    torch.testing.assert_close(out, then * (first > 0), rtol=1e-5, atol=1e-6)
+    assert not torch.equal(ordinary, out)
+
+
+def test_another_network_may_lend_its_sides():
+    """A pair that is driven by a third network is not compared with it, and neither copies the other."""
+    names = with_sources(["driven-bit", "other-copied", "third"])
+    followers = {name: begin(tiny.model("charlm", "relu"), design(name).change, torch.float32) for name in names}
+    batch = RandomWindows(tiny.text(), 8, tiny.RECIPE, 42).batch
+    rows = [*train_together(tiny.model("charlm", "relu"), followers, batch, 3, tiny.adamw, 42)]
+    found = {(row["beside"], row["change"]) for row in rows}
+    assert found == {
+        *(("", name) for name in names if name != "driven-bit"),
+        ("driven", "driven-bit"),
+        ("own", "third"),
+    }
 
 
 def test_rescaling_moves_a_follower_on_its_line_to_the_leader():

@@ -1,8 +1,5 @@
-"""Twins: for each seed a leader and followers that start one bit away, trained in lockstep (``trainers.twins``).
-
-A follower is a change of its leader, named by whose slopes it uses: ``own``, ``copied``, ``copied-50`` (in its first 50
-steps), ``own-50``. One that is ``rescaled`` uses its own, and is put back close to the leader every ten steps.
-"""
+"""Twins: for each seed a leader and its followers, trained in lockstep (``trainers.twins``). A follower is a change of
+its leader, named as ``trainers.twins.design`` says."""
 
 import math
 import time
@@ -23,21 +20,31 @@ from actlab.records import store
 from actlab.records.settings import text
 from actlab.study import timing
 from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import NUDGE, PLAIN, CharacterTrial
+from actlab.study.characters import PLAIN, CharacterTrial
 from actlab.study.fields import Axis
 from actlab.study.language_trial import weights
 from actlab.study.study import with_axes
 from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate
-from actlab.trainers.twins import RESCALED, train_together
+from actlab.trainers.twins import (
+    DESIGNS,
+    FOLLOWER,
+    LEADER,
+    RESCALED,
+    Design,
+    begin,
+    design,
+    train_together,
+    with_sources,
+)
 from actlab.trainers.windows import RandomWindows
 
 Follower = Annotated[
     str,
     Field(
-        pattern=r"^((own|copied)(-[1-9]\d{0,5})?|rescaled)$",
-        examples=["own", "copied", "own-STEPS", "copied-STEPS", "rescaled"],
+        pattern=rf"^({FOLLOWER})$",
+        examples=["own", "copied", "own-STEPS", "copied-STEPS", "own-1e-9", "own-ulp", "flip-STEP", *DESIGNS],
     ),
 ]
 
@@ -46,6 +53,9 @@ NOT_OF_TWINS = (
     *("perturbations", "ensembles", "equal_compute", "training_windows"),
 )
 """Fields of a study of characters that twins, trained at a constant rate on the processor, do not have."""
+
+OF_FLOAT32 = ("", "bit", "second bit")
+"""First changes that float32 holds."""
 
 
 class TwinTrial(CharacterTrial):
@@ -81,18 +91,21 @@ class TwinTrial(CharacterTrial):
         eps = 1e-4 if self.optimizer == "adamw-eps" else 1e-8
         return torch.optim.AdamW(net.parameters(), rate, eps=eps, weight_decay=decay, fused=True)
 
+    def at_first(self, follower: str) -> nn.Module:
+        """The network of a follower, or of the leader, after its first change."""
+        made = design(follower) if follower else Design("")
+        start = self.with_change(self.seed, "init" if made.other_seed else PLAIN)
+        return begin(start.fresh(), made.change, getattr(torch, self.dtype))
+
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
         """The task's trials beside their leader, to the end; it lasts minutes and leaves no checkpoint."""
-        leader, validation = self.leader, self.validation_set()
-        nudged = leader.with_change(leader.seed, NUDGE)
-        followers = {trial.change: nudged.fresh() for trial in task.trials if trial.change}
-        nets = {PLAIN: leader.fresh(), **followers}
-        for net in nets.values():
-            net.to(getattr(torch, self.dtype))
+        validation = self.validation_set()
+        followers = {name: self.at_first(name) for name in with_sources([t.change for t in task.trials if t.change])}
+        nets = {LEADER: self.at_first(LEADER), **followers}
         batches = RandomWindows(self.text.train, SCALES[self.scale].block_size, self.recipe, self.seed)
         started, since = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-        lockstep = nets[PLAIN], followers, batches.batch, self.iterations, self.stepped_by, self.seed, report
-        rows = list(train_together(*lockstep))
+        lockstep = nets[LEADER], followers, batches.batch, self.iterations, self.stepped_by, self.seed, report
+        rows = list(train_together(*lockstep, windows=validation, evaluate_every=self.evaluate_every))
         spent = {"training": (time.perf_counter() - since) / len(nets), "evaluation": 0.0}
         outcomes = []
         for trial in task.trials:
@@ -120,8 +133,8 @@ class TwinTrial(CharacterTrial):
         ends, steps = [dict(each) for each in results], dict[int, list[Results]]()
         for end in ends:
             for row in end.pop("steps", ()):
-                pair = {"between": [str(end["seed"]), end["label"]], **row}
-                del pair["change"]
+                pair = {"between": ["-".join(filter(None, (str(end["seed"]), row["beside"]))), end["label"]], **row}
+                del pair["change"], pair["beside"]
                 steps.setdefault(pair.pop("iteration"), []).append(pair)
         along = [{"iteration": at, "pairs": pairs} for at, pairs in sorted(steps.items())]
         return {**super().measure(arm, ends, tensors), "steps": along}
@@ -142,13 +155,14 @@ class TwinStudy(CharacterStudy):
     noise_floor: Literal[False] = False
     """None: the followers take its place."""
     followers: Axis[Follower] = ("own", "copied")
-    """Networks beside the leader: whose slopes they use, and until or from which step; rescaled: their own, put back
-    close to the leader every ten steps."""
+    """Networks beside the leader: how they start and whose slopes they use (``trainers.twins.design``); rescaled: put
+    back close to the leader every ten steps."""
 
     @model_validator(mode="after")
     def _trains_as_twins_do(self) -> Self:
         gated = [name for name in self.levels("activation") if name in ACTIVATIONS and ACTIVATIONS[name].gated]
-        copying = [name for name in self.levels("followers") if name not in ("own", "rescaled")]
+        designs = {name: design(name) for name in self.followers}
+        copying = [name for name, made in designs.items() if made.source is not None]
         if gated and copying:
             raise BadInput(
                 f"activation={gated[0]}: {copying[0]} copies slopes, and a product of two inputs has no single one: "
@@ -159,10 +173,11 @@ class TwinStudy(CharacterStudy):
             if (given := getattr(self, name)) != usual:
                 told = [text(value) for value in (given, usual)]
                 raise BadInput(f"{name}={told[0]}: kind: twins trains without it, leave it out (or {told[1]})")
-        if RESCALED in self.followers and self.levels("dtype") != ("float64",):
-            raise BadInput(
-                "followers: rescaled differs from its leader by less than float32 holds; give dtype: float64"
-            )
+        for name, made in designs.items():
+            if (name == RESCALED or made.change not in OF_FLOAT32) and self.levels("dtype") != ("float64",):
+                raise BadInput(
+                    f"followers: {name} differs from its leader by less than float32 holds; give dtype: float64"
+                )
         return self
 
     def changes(self, kind: str) -> list[tuple[int, str]]:

@@ -50,12 +50,13 @@ def weights_sha256(model: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def perturb(model: nn.Module) -> None:
-    """The 1-ULP perturbation: the first weight of the last matrix moves by one unit in the last place."""
+def perturb(model: nn.Module, place: int = 0) -> None:
+    """The 1-ULP perturbation: the first weight of the last matrix, or the one at ``place`` there, moves by one unit in
+    the last place."""
     weight = [p for p in model.parameters() if p.dim() > 1][-1]
     with torch.no_grad():
-        first = weight.view(-1)[:1]
-        first.copy_(torch.nextafter(first, torch.full_like(first, math.inf)))
+        moved = weight.view(-1)[place : place + 1]
+        moved.copy_(torch.nextafter(moved, torch.full_like(moved, math.inf)))
 
 
 def shift(model: nn.Module, size: float, seed: int) -> None:

@@ -1,9 +1,9 @@
-"""Networks trained in lockstep: a leader, and followers that start one bit away from it and see the same batches. A
-follower may use the leader's slopes in place of its own: under ReLU, the leader's side of the corner.
+"""Networks trained in lockstep: a leader, and followers that see the same batches. Most start as the leader but for a
+tiny first change; some use the slopes of another network in place of their own: under ReLU, its sides of the corner.
 
-A follower that copies puts f(a) + f'(a)(b - a) for f(b), with a the leader's input at that place. Under ReLU this is
-b where a > 0 and 0 elsewhere: the leader's 0/1 mask, forward and backward. Under a smooth f it is the tangent, so what
-bends between a and b is taken away.
+A follower that copies puts f(a) + f'(a)(b - a) for f(b), with a the input of the other network at that place. Under
+ReLU this is b where a > 0 and 0 elsewhere: the other's 0/1 mask, forward and backward. Under a smooth f it is the
+tangent, so what bends between a and b is taken away.
 
 Or a follower is ``rescaled``: every ten steps it is put back on its line to the leader, at the distance at which it
 began. How fast it leaves again is the largest Lyapunov exponent of training (Benettin et al. 1980).
@@ -22,8 +22,9 @@ from torch.optim import Optimizer
 from actlab.activations import slope
 from actlab.errors import BadInput
 from actlab.optimizers.steps import step
-from actlab.trainers.determinism import reproducible
+from actlab.trainers.determinism import perturb, reproducible
 from actlab.trainers.seeds import derive
+from actlab.trainers.windows import Windows
 
 RESCALED = "rescaled"
 """The follower that is put back to ``RESCALED_TO`` after the first step and after every ``RESCALED_EVERY``-th from
@@ -31,6 +32,86 @@ there: its ``weight_distance`` just before, over ``RESCALED_TO``, is the growth 
 RESCALED_EVERY = 10
 RESCALED_TO = 1e-8
 """L2 distance of all weights: what one bit of one weight is in float32. In float64 rounding adds a millionth of it."""
+LEADER, UNTRAINED = "", "untrained"
+NEAR = 0.03
+"""An input is near the corner where it is below this share of the root mean square of its layer's inputs."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a follower starts, whose slopes it uses, and with which networks it is compared."""
+
+    change: str = "bit"
+    """Of one weight at the start: ``bit`` of float32, ``second bit`` (of the next weight), ``ulp`` of its own type, a
+    size such as ``1e-9``; empty: none."""
+    source: str | None = None
+    """The network whose slopes it uses; ``None``: its own."""
+    near: bool | None = None
+    """It copies only where the source's input is near the corner (True), or only elsewhere (False)."""
+    other_seed: bool = False
+    """Whether it starts from the weights of another seed."""
+    beside: tuple[str, ...] = (LEADER,)
+    """The networks that it is compared with."""
+
+
+DESIGNS: Mapping[str, Design] = {
+    RESCALED: Design(),
+    "near": Design(source=LEADER, near=True),
+    "elsewhere": Design(source=LEADER, near=False),
+    "third": Design("second bit", source="own", beside=(LEADER, "own")),
+    UNTRAINED: Design("", beside=()),
+    "frozen": Design("", source=UNTRAINED),
+    "frozen-bit": Design(source=UNTRAINED, beside=("frozen",)),
+    "other": Design("", other_seed=True),
+    "driven": Design("", source="other"),
+    "driven-bit": Design(source="other", beside=("driven",)),
+    "other-copied": Design("", source=LEADER, other_seed=True),
+}
+"""The followers with a name of their own. ``untrained`` stays as it was initialised, and lends its masks."""
+FOLLOWER = rf"(own|copied)(-([1-9]\d{{0,5}}|ulp|1e-\d{{1,2}}))?|flip-[1-9]\d{{0,5}}|{'|'.join(DESIGNS)}"
+"""What a follower may be called; see ``design``."""
+
+
+def design(name: str) -> Design:
+    """The design of a follower.
+
+    ``own``, ``copied``: one bit away, with its own slopes or the leader's; ``own-50``, ``copied-50``: until that step
+    only; ``own-1e-9``, ``own-ulp``: with that first change; ``flip-50``: the leader, but for one gate in that step; or
+    a name of ``DESIGNS``.
+    """
+    if re.fullmatch(FOLLOWER, name) is None:
+        known = ["own", "copied", "own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
+        raise BadInput(f"a follower is called {', '.join(known)}, not {name!r}")
+    if name in DESIGNS:
+        return DESIGNS[name]
+    mode, _, rest = name.partition("-")
+    if mode == "flip":
+        return Design("")
+    source = None if name == "own" or (mode == "own" and not rest.isdigit()) else LEADER
+    return Design(rest if rest and not rest.isdigit() else "bit", source)
+
+
+def with_sources(names: Sequence[str]) -> list[str]:
+    """These followers, and before each the networks whose slopes it uses or that it is compared with."""
+    found: dict[str, None] = {}
+    for name in names:
+        made = design(name)
+        others = [each for each in (made.source, *made.beside) if each]
+        found |= dict.fromkeys([*with_sources(others), name])
+    return list(found)
+
+
+def begin(net: nn.Module, change: str, dtype: torch.dtype) -> nn.Module:
+    """A fresh network in float32 after the first change of its design, in the type in which it trains."""
+    if "bit" in change:
+        perturb(net, place=1 if "second" in change else 0)
+    net.to(dtype)
+    if change == "ulp":
+        perturb(net)
+    elif change and "bit" not in change:
+        with torch.no_grad():
+            [weight for weight in net.parameters() if weight.dim() > 1][-1].view(-1)[0] += float(change)
+    return net
 
 
 def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Optimizer], share: float) -> None:
@@ -50,58 +131,153 @@ def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Opti
                     value.clamp_(min=0)  # a mean of squares, also where it is put further away
 
 
-def copies(change: str, iteration: int) -> bool:
-    """Whether a follower uses the leader's slopes at a step (from 0).
-
-    ``own``, ``rescaled``: never; ``copied``: always; ``copied-50``: in the first 50 steps; ``own-50``: from step 50 on.
-    """
-    if (found := re.fullmatch(rf"{RESCALED}|(own|copied)(?:-([0-9]+))?", change)) is None:
-        raise BadInput(f"a follower is called own, copied, own-STEPS, copied-STEPS or rescaled, not {change!r}")
-    mode, until = found.groups()
-    switched = until is not None and iteration >= int(until)
-    return (mode == "copied") != switched
-
-
-Seen = list[tuple[Tensor, Tensor]]
-"""What entered the leader's activations in its last forward pass, in their order, and the slopes there."""
+def copies(name: str, iteration: int) -> bool:
+    """Whether a follower uses the slopes of its source at a step (from 0); ``own-50`` does from step 50 on,
+    ``copied-50`` before it."""
+    if design(name).source is None:
+        return False
+    mode, _, until = name.partition("-")
+    switched = until.isdigit() and iteration >= int(until)
+    return (mode != "own") != switched
 
 
 @dataclass
-class Follower:
-    """A network that counts where its activations' inputs have another sign than the leader's, and may use the leader's
-    slopes."""
+class Network:
+    """A network in lockstep, with what enters its activations in a forward pass, in their order."""
 
-    seen: Seen
+    name: str
+    net: nn.Module
+    source: "Network | None" = None
+    coupled: bool = False
+    """Whether inputs are noted and copied slopes are used; otherwise it is an ordinary network."""
     copying: bool = False
-    signs: list[Tensor] = field(default_factory=list)
-    """Of each activation in its order: where the sign is another one."""
+    flips: bool = False
+    """Whether the gate of its first activation whose input is nearest to 0 is flipped."""
+    inputs: list[Tensor] = field(default_factory=list)
+    slopes: list[Tensor] = field(default_factory=list)
+    """Of those that others copy."""
+    lends: bool = False
+    near: list[tuple[float, Tensor]] = field(default_factory=list)
+    """Of each activation, as ``corner`` says."""
 
-    def follow(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> Tensor | None:
-        """After an activation of the follower: what it gives in place of ``out``; a finished network is measured as it
-        is."""
-        if not activation.training:
+    def __post_init__(self) -> None:
+        for module in self.net.modules():
+            if isinstance(activation := getattr(module, "act", None), nn.Module):
+                activation.register_forward_hook(self.after)
+
+    def ready(self, coupled: bool) -> None:
+        """Before a forward pass."""
+        self.coupled = coupled
+        self.inputs.clear()
+        self.slopes.clear()
+        self.near.clear()
+
+    def corner(self) -> list[tuple[float, Tensor]]:
+        """Of each activation, how far the corner reaches, and the places of the inputs that are near it."""
+        if not self.near:
+            self.near += [(reach(a).item(), (a.abs() < reach(a)).flatten().nonzero().squeeze(1)) for a in self.inputs]
+        return self.near
+
+    def after(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> Tensor | None:
+        """After an activation: what it gives in place of ``out``; ``None``: that."""
+        if not self.coupled:
             return None
-        (a, slope_at_a), b = self.seen[len(self.signs)], given[0]
-        self.signs.append((b.detach() > 0) != (a > 0))
-        return activation.forward(a) + slope_at_a * (b - a) if self.copying else None
+        b, place = given[0], len(self.inputs)
+        self.inputs.append(b.detach())
+        if self.lends:
+            with torch.enable_grad():
+                self.slopes.append(slope(activation.forward, b))
+        if self.flips and place == 0:
+            nearest = torch.zeros_like(b, dtype=torch.bool)
+            nearest.view(-1)[b.detach().abs().argmin()] = True
+            return torch.where(nearest, b - out, out)  # of relu: b where it gave 0, and 0 where it gave b
+        if not self.copying or self.source is None:
+            return None
+        a = self.source.inputs[place]
+        tangent = activation.forward(a) + self.source.slopes[place] * (b - a)
+        if (near := design(self.name).near) is None:
+            return tangent
+        return torch.where((a.abs() < reach(a)) == near, tangent, out)
 
-    @property
-    def apart(self) -> float:
-        """Share of the inputs whose sign is another one."""
-        return sum(int(each.sum()) for each in self.signs) / sum(each.numel() for each in self.signs)
+
+def reach(a: Tensor) -> Tensor:
+    """The largest input of a layer that is near the corner."""
+    return NEAR * a.square().mean().sqrt()
 
 
-def hook(net: nn.Module, after: Callable[[nn.Module, tuple[Tensor], Tensor], Tensor | None]) -> None:
-    """Call a function after every activation of a network (its submodules called ``act``)."""
-    for module in net.modules():
-        if isinstance(activation := getattr(module, "act", None), nn.Module):
-            activation.register_forward_hook(after)
+@dataclass
+class Crossings:
+    """Inputs that have another sign in one network than in another: how many, and how many are expected from how
+    densely the first one's inputs lie at 0 and how far those of the two are apart there."""
+
+    first: int | None = None
+    """The step of the first one."""
+    counted: int = 0
+    expected: float = 0.0
+    """Both since the last measured step."""
+    now: dict[str, float] = field(default_factory=dict)
+
+    def add(self, iteration: int, one: Network, other: Network) -> None:
+        """Those of a step."""
+        total = sum(a.numel() for a in one.inputs)
+        count, density, expected = 0, 0.0, 0.0
+        for a, b, (most, near) in zip(one.inputs, other.inputs, one.corner(), strict=True):
+            count += int(((a > 0) != (b > 0)).sum())
+            density += len(near) / (2 * most)
+            expected += (b.flatten()[near] - a.flatten()[near]).abs().sum().item() / (2 * most)
+        if count and self.first is None:
+            self.first = iteration
+        self.counted += count
+        self.expected += expected
+        distance = expected / density if density else math.nan
+        self.now = {
+            "sides_apart": count / total,
+            "inputs": total,
+            "corner_density": density / total,
+            "corner_distance": distance,
+        }
+
+    def row(self) -> dict[str, float]:
+        """The columns of a measured step; the counts begin anew."""
+        found = {**self.now, "crossings": self.counted, "expected_crossings": self.expected}
+        self.counted, self.expected = 0, 0.0
+        return found | ({} if self.first is None else {"first_crossing": self.first})
 
 
 @torch.no_grad()
 def distance(tensors: Sequence[Tensor], others: Sequence[Tensor]) -> float:
     """L2 norm of the difference of two lists of tensors."""
     return math.sqrt(sum((a - b).double().square().sum().item() for a, b in zip(tensors, others, strict=True)))
+
+
+@torch.no_grad()
+def compared(nets: Mapping[str, Network], pairs: Sequence[tuple[str, str]], windows: Windows) -> list[dict[str, float]]:
+    """For each pair its total variation, as ordinary networks and with the slopes with which they train
+    (``_as_trained``), and the second's loss with these."""
+    found: list[dict[str, float]] = [{} for _ in pairs]
+    positions = windows.inputs.numel()
+    for network in nets.values():
+        network.net.eval()
+    for ending in ("", "_as_trained"):
+        for inputs, targets in zip(windows.inputs.split(32), windows.targets.split(32), strict=True):
+            logits = {}
+            for name, network in nets.items():
+                network.ready(bool(ending))
+                logits[name] = network.net(inputs).double()
+            for row, (one, other) in zip(found, pairs, strict=True):
+                apart = (logits[one].softmax(-1) - logits[other].softmax(-1)).abs().sum().item() / 2
+                add(row, f"total_variation{ending}", apart / positions)
+                if ending:
+                    loss = F.cross_entropy(logits[other].flatten(0, 1), targets.flatten(), reduction="sum").item()
+                    add(row, f"val_loss{ending}", loss / positions)
+    for network in nets.values():
+        network.net.train()
+    return found
+
+
+def add(row: dict[str, float], name: str, value: float) -> None:
+    """Add to a sum by name."""
+    row[name] = row.get(name, 0.0) + value
 
 
 def measured_at(iteration: int, iterations: int) -> bool:
@@ -117,65 +293,81 @@ def train_together(
     optimizer: Callable[[nn.Module], Optimizer],
     seed: int,
     on_progress: Callable[[int, float], None] | None = None,
+    windows: Windows | None = None,
+    evaluate_every: int = 0,
 ) -> Iterator[dict[str, float | str]]:
     """Train a leader and its followers in lockstep: the same batches and the same dropout masks at every step.
 
     Args:
-        leader, followers: freshly initialised on the CPU; the followers by their names (``copies``). Changed in place.
+        leader, followers: after their first changes, on the CPU; the followers by their names (``design``), a source
+            before those who copy it. Changed in place.
         batch: (inputs, targets) of a step (from 0), both (B, T) int64.
         iterations: steps.
         optimizer: a fresh one of a network.
         seed: makes the stream ``dropout``, as in ``loop``.
         on_progress: called with (iteration, the leader's loss) after each step.
+        windows: on which predictions are compared, every ``evaluate_every`` steps and at the last.
 
     Yields:
-        A row a measured step and follower: ``iteration`` (steps before it), ``change`` (the follower), ``sides_apart``
-        (share of activation inputs whose sign differs), ``gradient_distance`` (relative: norm of the difference over
-        the leader's norm), ``weight_distance`` (after the step, L2).
+        A row a measured step, follower and network beside it: ``iteration`` (steps before it), ``change`` (the
+        follower), ``beside`` (the other), ``sides_apart`` (share of activation inputs whose sign differs),
+        ``crossings`` and ``expected_crossings`` since the last row, ``first_crossing``, ``inputs``, ``corner_density``
+        (inputs at 0, for each input and unit) and ``corner_distance`` (mean difference of the inputs near the corner:
+        the product of the three is what is expected of this step), ``gradient_distance`` (norm of the difference over
+        the other's norm), ``weight_distance`` (after the step, L2) and, where it is compared, ``compared``.
     """
-    seen: Seen = []
-
-    def note(activation: nn.Module, given: tuple[Tensor], out: Tensor) -> None:
-        """After an activation of the leader."""
-        if activation.training:
-            seen.append((given[0].detach(), slope(activation.forward, given[0])))
-
-    hook(leader, note)
-    beside = {name: Follower(seen) for name in followers}
-    for name, net in followers.items():
-        hook(net, beside[name].follow)
-    nets = {"": leader, **followers}
-    optimizers = {name: optimizer(net.train()) for name, net in nets.items()}
+    nets = {name: Network(name, net.train()) for name, net in {LEADER: leader, **followers}.items()}
+    pairs = [(beside, name) for name in followers for beside in design(name).beside]
+    for name in followers:
+        if (source := design(name).source) is not None:
+            nets[name].source, nets[source].lends = nets[source], True
+    optimizers = {name: optimizer(network.net) for name, network in nets.items() if name != UNTRAINED}
+    crossings = {pair: Crossings() for pair in pairs}
+    every = evaluate_every or iterations
+    evaluated = {*range(every, iterations, every), iterations - 1}
     with reproducible(derive(seed, "dropout")):
         for iteration in range(iterations):
             inputs, targets = batch(iteration)
             dropout = torch.get_rng_state()
-            seen.clear()
             losses = {}
-            for name, net in nets.items():
-                if name in beside:
-                    beside[name].signs.clear()
-                    beside[name].copying = copies(name, iteration)
+            for name, network in nets.items():
+                network.ready(coupled=True)
+                network.copying = name != LEADER and copies(name, iteration)
+                network.flips = name == f"flip-{iteration}"
                 torch.set_rng_state(dropout)
-                optimizers[name].zero_grad(set_to_none=True)
-                losses[name] = F.cross_entropy(net(inputs).flatten(0, 1), targets.flatten())
-                losses[name].backward()  # type: ignore[no-untyped-call]
-            names = followers if measured_at(iteration, iterations) else ()
-            gradients = {name: [w.grad for w in nets[name].parameters() if w.grad is not None] for name in ("", *names)}
-            norm = distance(gradients[""], [torch.zeros(())] * len(gradients[""])) if names else math.nan
-            apart = {name: distance(gradients[name], gradients[""]) / norm for name in names}
+                with torch.set_grad_enabled(name in optimizers):
+                    losses[name] = F.cross_entropy(network.net(inputs).flatten(0, 1), targets.flatten())
+                network.flips = False
+                if name in optimizers:
+                    optimizers[name].zero_grad(set_to_none=True)
+                    losses[name].backward()  # type: ignore[no-untyped-call]
+            for one, other in pairs:
+                crossings[one, other].add(iteration, nets[one], nets[other])
+            measured = pairs if measured_at(iteration, iterations) else []
+            gradients = {
+                name: [w.grad for w in nets[name].net.parameters() if w.grad is not None]
+                for name in {each for pair in measured for each in pair}
+            }
+            norms = {name: distance(each, [torch.zeros(())] * len(each)) for name, each in gradients.items()}
+            apart = {pair: distance(*(gradients[each] for each in pair)) / norms[pair[0]] for pair in measured}
             for each in optimizers.values():
                 step(each)
             if on_progress is not None:
-                on_progress(iteration + 1, losses[""].item())
-            for name in names:
-                away = distance([*nets[name].parameters()], [*leader.parameters()])
+                on_progress(iteration + 1, losses[LEADER].item())
+            predicted = windows is not None and iteration in evaluated
+            predictions = compared(nets, pairs, windows) if predicted else [{}] * len(measured)
+            for (one, other), more in zip(measured, predictions, strict=True):
+                away = distance([*nets[other].net.parameters()], [*nets[one].net.parameters()])
                 yield {
                     "iteration": iteration,
-                    "change": name,
-                    "sides_apart": beside[name].apart,
-                    "gradient_distance": apart[name],
+                    "change": other,
+                    "beside": one,
+                    "gradient_distance": apart[one, other],
                     "weight_distance": away,
+                    **crossings[one, other].row(),
+                    **more,
                 }
-                if name == RESCALED and iteration % RESCALED_EVERY == 0 and away:
-                    rescale((leader, nets[name]), (optimizers[""], optimizers[name]), RESCALED_TO / away)
+                if other == RESCALED and iteration % RESCALED_EVERY == 0 and away:
+                    rescale((leader, nets[other].net), (optimizers[LEADER], optimizers[other]), RESCALED_TO / away)
+    for network in nets.values():
+        network.coupled = False
