@@ -20,7 +20,7 @@ def test_every_hypothesis_has_a_rule_and_every_rule_a_hypothesis(study):
 
 def test_every_plan_that_a_page_judges_is_here():
     """A plan that is written without a rule would never be judged."""
-    names = ("answer*", "corner", "gates*", "jitter", "l*", "one-bit", "p*", "r*")
+    names = ("answer*", "control*", "corner", "gates*", "jitter", "l*", "one-bit", "p*", "r*")
     files = [path.stem for name in names for path in (paths.ROOT / "params").glob(f"{name}.yaml")]
     assert {study for study in files if plan_of(study)} == {*RULES}
 
