@@ -259,7 +259,7 @@ def compared(nets: Mapping[str, Network], pairs: Sequence[tuple[str, str]], wind
     for network in nets.values():
         network.net.eval()
     for ending in ("", "_as_trained"):
-        for inputs, targets in zip(windows.inputs.split(32), windows.targets.split(32), strict=True):
+        for inputs, targets in zip(torch.split(windows.inputs, 32), torch.split(windows.targets, 32), strict=True):
             logits = {}
             for name, network in nets.items():
                 network.ready(bool(ending))
@@ -354,8 +354,9 @@ def train_together(
                 step(each)
             if on_progress is not None:
                 on_progress(iteration + 1, losses[LEADER].item())
-            predicted = windows is not None and iteration in evaluated
-            predictions = compared(nets, pairs, windows) if predicted else [{}] * len(measured)
+            predictions: list[dict[str, float]] = [{}] * len(measured)
+            if windows is not None and iteration in evaluated:
+                predictions = compared(nets, pairs, windows)
             for (one, other), more in zip(measured, predictions, strict=True):
                 away = distance([*nets[other].net.parameters()], [*nets[one].net.parameters()])
                 yield {
