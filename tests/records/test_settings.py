@@ -36,15 +36,6 @@ def test_a_grown_arm_is_read_at_its_larger_size():
     assert differing([small, later]) == ["seed"]
 
 
-def test_what_supersedes_counts_whatever_the_clock_said():
-    """The later record says what it supersedes; its date may be the earlier one."""
-    old, new = (of(metrics={"mine": version * 32}) | {"arm": f"charlm-relu-{version}"} for version in ("a1", "b2"))
-    new["supersedes"] = [old["arm"]]
-    for made, year in ((old, 2026), (new, 1999)):
-        made["provenance"] = made["provenance"] | {"date": f"{year}-01-01T00:00:00+00:00"}
-    assert current([old, new]) == current([new, old]) == [new]
-
-
 def test_a_report_shows_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""
@@ -54,21 +45,6 @@ def test_a_report_shows_every_setting():
     text = summary.text(found)
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
-
-
-def test_two_versions_of_an_own_activation_are_two_activations():
-    """Both stand beside the reference, each by its name and version; a single version, and what is built in, keep
-    theirs."""
-    first, second, single = (
-        of(activation=name, parts={"activation": version * 8})
-        for name, version in (("mine", "a1"), ("mine", "b2"), ("other", "c3"))
-    )
-    for i, record in enumerate((first, second)):
-        record["arm"] = f"charlm-mine-{i}"
-    grids.save(of(), first, second, single, study="versions-quick")
-    found = report.load("versions-quick")
-    assert {*found.cells} == {("charlm", a) for a in ("relu", "mine a1a1a1a1", "mine b2b2b2b2", "other")}
-    assert len(found.differences.query("metric == 'val_loss'")) == 3
 
 
 def test_what_no_setting_tells_apart_has_its_hash_in_its_name():

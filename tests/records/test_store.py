@@ -4,13 +4,10 @@ from unittest.mock import Mock
 
 import grids
 import pytest
-from damage import changed
 
-import actlab
 from actlab import paths
 from actlab.errors import DamagedRecord, RecordError
-from actlab.records import kept, store
-from actlab.study.replay import recorded_trials
+from actlab.records import store
 
 RECORD = {
     "kind": "performance",
@@ -59,25 +56,7 @@ def test_load_study():
     for name in ("b", "a", "c"):
         grids.save(grids.record() | {"arm": name}, study="toy")
     (paths.results() / "toy" / "summary.txt").write_text("no record")
-    store.save(store.path_of("other", "d"), {"arm": "d"})
     assert [record["arm"][0] for record in store.load_study("toy")] == ["a", "b", "c"]
-
-
-def test_a_hidden_file_is_no_record(monkeypatch):
-    """macOS leaves ``._x.json`` beside every file of a foreign disk: such a study is whole, is listed, replayed
-    and reported, and a folder that holds nothing else is no study."""
-    file = grids.saved(grids.record(), "toy")
-    empty = store.path_of("empty", "x")
-    for folder in (file.parent, empty.parent, store.replays_of(file)):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (f"._{file.name}", ".DS_Store"):
-            (folder / name).write_bytes(b"\0\5\x16\7Mac OS X")
-    assert store.studies() == ["toy"]
-    assert [record["arm"] for record in store.load_study("toy")] == [file.stem]
-    assert store.set_damaged_aside("toy") == store.load_replays("toy") == []
-    assert len(recorded_trials()) == 3
-    monkeypatch.setattr(kept, "LARGE", 0)
-    assert len(actlab.load("toy")[0]) == 3
 
 
 def test_a_large_study_is_read_once(monkeypatch):
@@ -92,35 +71,20 @@ def test_a_large_study_is_read_once(monkeypatch):
     assert read.call_count == 600
 
 
-ARM = grids.identified(grids.record(), "toy")
-REPLAY = {
-    **{"kind": "replay", "study": "toy", "arm": ARM["arm"], "trial": "42", "record_checksum": "", "equal": True},
-    **{"compared": [], "differs": [], "changed": []},
-}
+def test_a_copied_folder_is_said():
+    """The records in it are those of the other study: nothing is damaged, and nothing is read."""
+    path = grids.saved(grids.record(), "toy")
+    store.save(copied := store.path_of("other", path.stem), store.load(path))
+    with pytest.raises(RecordError, match=f"{copied} holds the record toy/{path.stem}: move it there"):
+        store.load_study("other")
+    assert store.set_damaged_aside("other") == []
 
 
-def test_a_record_is_the_one_that_its_file_says():
-    """Under another arm's name, with settings of another hash, in another study's folder, a replay beside another's
-    record: refused with both names, and set aside by ``set_damaged_aside``."""
-    path, gelu = store.path_of("toy", ARM["arm"]), store.path_of("toy", "charlm-gelu-0123456789")
-    wrong = {
-        gelu: (ARM, f"it is the record of '{ARM['arm']}', not of 'charlm-gelu-0123456789'"),
-        path: (
-            changed(ARM, ["config", "more"], 1),
-            f"the name of '{ARM['arm']}' does not end in [0-9a-f]{{10}}, the ha",
-        ),
-        store.path_of("other", ARM["arm"]): (ARM, "it is a record of the study 'toy', not of 'other'"),
-        store.replays_of(gelu) / "42.json": (REPLAY, f"it is the record of '{ARM['arm']}', not of 'charlm-gelu-01"),
-    }
-    for place, (record, said) in wrong.items():
-        store.save(place, record)
-        with pytest.raises(DamagedRecord, match=said):
-            store.load(place)
-    assert {aside.name for aside in store.set_damaged_aside("toy")} == {path.name, gelu.name}
-    store.save(path, ARM)
-    store.save(store.replays_of(path) / "42.json", REPLAY)
-    assert store.load_study("toy")
-    with pytest.raises(DamagedRecord):
-        store.load_replays("toy")
-    (store.replays_of(gelu) / "42.json").unlink()
-    assert len(store.load_replays("toy")) == 1
+def test_a_damaged_record_is_set_aside_and_its_study_is_listed():
+    path = grids.saved(grids.record(), "toy")
+    path.write_text(path.read_text().replace("2.1", "2.2"))
+    assert store.studies() == ["toy"]
+    with pytest.raises(DamagedRecord, match="it was changed after it was written"):
+        store.load_study("toy")
+    assert [aside.name for aside in store.set_damaged_aside("toy")] == [path.name]
+    assert store.load_study("toy") == []

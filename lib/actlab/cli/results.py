@@ -145,15 +145,9 @@ def _studies() -> dict[str, str]:
     """Study -> how many records of trials; none outside of any project."""
     from actlab.records import store
 
-    found = {}
     with suppress(paths.NoProject):
-        for name in store.folders():
-            records = [
-                path for path in store.folder_of(name).glob(paths.RECORDS) if not path.name.startswith("baseline-")
-            ]
-            if records:
-                found[name] = f"{len(records)} records"
-    return found
+        return {name: f"{len(store.arm_files(name))} records" for name in store.studies()}
+    return {}
 
 
 @app.command("list")

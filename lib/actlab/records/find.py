@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from actlab.errors import ActlabError, BadInput, UnknownName, brief
+from actlab.errors import ActlabError, BadInput, check_name
 from actlab.records.settings import differing, kind_of, named
 from actlab.records.store import Record, load_study, path_of, studies, where
 
@@ -33,24 +33,16 @@ def find(name: str | Path) -> Path:
         UnknownName: no such study, or no such configuration in it.
         BadInput: several configurations have this name; the message lists them with what tells them apart.
     """
-    path = Path(name if isinstance(name, str | Path) else "")
-    if not path.parts:
-        raise BadInput(f"expected a record's name, STUDY/CONFIGURATION, got {brief(name)}")
-    *folders, study, arm = path.parts if len(path.parts) > 1 else (*path.parts, "")
-    if path.is_file() or path.suffix == ".json" or folders not in ([], ["results"]):
+    path = Path(name)
+    if path.suffix == ".json":
         return path
+    study, arm = path.parent.name, path.name
     if (file := path_of(study, arm)).is_file():
         return file
+    check_name("study", study, studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
     records = {record["arm"]: record for record in load_study(study) if kind_of(record)}
-    known = dict.fromkeys(arm_id.rpartition("-")[0] for arm_id in records)
-    if not known:
-        raise UnknownName("study", study, studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
-    if not arm:
-        raise BadInput(f"{name} is a study: name one of its configurations, such as {study}/{next(iter(known))}")
+    check_name("configuration", arm, {arm_id.rpartition("-")[0] for arm_id in records}, where(study))
     matching = {arm_id: record for arm_id, record in records.items() if arm_id.rpartition("-")[0] == arm}
-    if not matching:
-        near = [other for other in known if other.startswith(arm)]
-        raise UnknownName("configuration", arm, near or known, where(study))
     if len(matching) > 1:
         names = differing(matching.values())
         listed = ", ".join(f"{arm_id} ({named(record, names)})" for arm_id, record in matching.items())

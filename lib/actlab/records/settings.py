@@ -56,7 +56,7 @@ def settings_of(record: Record) -> dict[str, Any]:
     usual = DEFAULTS if "model" in cell else {"protocol": [], "parts": {}}
     flat = {**usual, **config.get("recipe", {}), **config}
     own = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell}}
-    # versions of an activation have names of their own (``store.load_study``)
+    # an activation is known by its name, and two versions of it by the hashes of their arms
     own["parts"] = {kind: source for kind, source in own["parts"].items() if kind != "activation"}
     if labels := labels_of(record):
         own["seed"] = labels[0].partition("-")[0]

@@ -5,25 +5,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import LIMITS, BadInput, DamagedRecord, RecordError, brief
-from actlab.files import read_bytes, set_aside, state_of, write_text
-from actlab.records.schema import NAME, check_content, check_record
-from actlab.records.settings import by_content, cell_of, grouped, kind_of, labels_of, without_trials
+from actlab.errors import DamagedRecord, RecordError
+from actlab.files import set_aside, write_text
+from actlab.records.schema import check_record
+from actlab.records.settings import cell_of, grouped, kind_of, labels_of, without_trials
 from actlab.records.strict import in_json, with_numbers
 
 Record = dict[str, Any]
 ONE_TEXT: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")}
 """How ``json.dumps`` gives every value one text alone: keys sorted, no spaces."""
-BELOW = {"text": 1, "replay": 2}
-"""Kind of record -> how many folders below its study's it lies; others lie in it."""
+ARMS = f"[!.]*-{'[0-9a-f]' * 10}.json"
+"""Pattern of the files of arms (and of baselines): their names end in a hash."""
 
 
 def canonical(content: object) -> str:
@@ -32,12 +30,12 @@ def canonical(content: object) -> str:
 
 
 def digest(content: object) -> str:
-    """sha256 of the canonical JSON text."""
+    """The sha256 of the canonical JSON text."""
     return _sha256(canonical(content))
 
 
 def checksum(record: Record) -> str:
-    """Of everything in a record but the checksum itself."""
+    """The hash of everything in a record but the checksum itself."""
     return digest(_unsealed(record))
 
 
@@ -56,13 +54,7 @@ def folder_of(study: str) -> Path:
 
 def where(study: str) -> str:
     """A study's folder, for messages."""
-    return paths.shown(paths.records_of(study))
-
-
-def is_name(study: str) -> bool:
-    """Whether it can be a study's, as records have it: a path, or nothing, would lead out of the results, and a folder
-    whose name begins with a dot is being renamed or removed."""
-    return isinstance(study, str) and re.fullmatch(NAME, study) is not None
+    return paths.shown(folder_of(study))
 
 
 def path_of(study: str, arm_id: str) -> Path:
@@ -77,11 +69,8 @@ def save(path: Path, record: Record) -> Path:
         RecordError: another record is already there (a result is never rewritten).
     """
     record = {**record, "checksum": checksum(record)}
-    text = in_json(record, indent=1) + "\n"
-    if len(text) > LIMITS["record"]:
-        raise RecordError(f"{path} would have {len(text):,} bytes: a record has {LIMITS['record']:,} at most")
     if not path.exists():
-        return write_text(path, text)
+        return write_text(path, in_json(record, indent=1) + "\n")
     if checksum(load(path)) != record["checksum"]:
         raise RecordError(f"{path} holds a different result; move it away to record this one")
     return path
@@ -91,102 +80,72 @@ def load(path: Path) -> Record:
     """Read a record; a number that its file has no word for is NaN.
 
     Raises:
-        RecordError: it cannot be read, or has not the shape of its kind: whoever reads it from here on need not ask.
-        DamagedRecord: it is not JSON, its content does not fit its checksum, or it lies under another's name.
+        RecordError: the file cannot be read, or has not the shape of its kind.
+        DamagedRecord: it is no JSON, or its content does not fit its checksum.
     """
     try:
-        record = json.loads(read_bytes(path, "record").decode())
-        if not isinstance(record, dict) or "checksum" not in record:
-            raise DamagedRecord(path, "it is not a record: it has no checksum")
+        record = json.loads(path.read_bytes())
         text = json.dumps(_unsealed(record), **ONE_TEXT)  # a bare NaN stays one: version 0.1 wrote it
-        record = with_numbers(record)
-    except (OSError, BadInput) as error:
+        expected = record["checksum"]
+    except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
-    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, thousands of digits, brackets in brackets
-        raise DamagedRecord(path, f"it cannot be read as a record: {error}") from error
-    if (actual := _sha256(text)) != record["checksum"]:
-        expected = brief(record["checksum"])
-        raise DamagedRecord(path, f"it was changed after it was written: expected checksum {expected}, found {actual}")
-    _check_place(path.absolute(), record)
-    check_content(record, text)
-    check_record(record)
+    except (ValueError, AttributeError, KeyError) as error:
+        raise DamagedRecord(path, f"it cannot be read as a record: {error!r}") from error
+    if (actual := _sha256(text)) != expected:
+        raise DamagedRecord(path, f"it was changed after it was written: its checksum is not {actual}")
+    record = with_numbers(record)
+    check_record(record, str(path))
     return record
 
 
-def _check_place(path: Path, record: Record) -> None:
-    """``DamagedRecord`` where a file's name and folder say what the record in it does not. An arm's name ends in the
-    hash of its settings."""
-    kind, arm, study, config = (record.get(key) for key in ("kind", "arm", "study", "config"))
-    name = path.parent.name if kind == "replay" else path.stem
-    if arm not in (None, name):
-        raise DamagedRecord(path, f"it is the record of {brief(arm)}, not of {brief(name)}")
-    if isinstance(config, dict):
-        own = digest(by_content(config))[:10]
-        if not name.endswith(f"-{own}"):
-            raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own}, the hash of its settings")
-    folder = path.parents[BELOW.get(str(kind), 0)]
-    if folder.parent == paths.results() and folder.name != study:
-        raise DamagedRecord(path, f"it is a record of the study {brief(study)}, not of {brief(folder.name)}")
-
-
 def studies() -> list[str]:
-    """Studies with a record of trials, or a damaged one, which whoever reads that study is told of."""
-    return [name for name in folders() if any(map(_may_hold_trials, folder_of(name).glob(paths.RECORDS)))]
+    """The studies that have a record of trials, whether it can be read or not."""
+    folders = sorted(folder for folder in paths.results().glob("[!.]*") if folder.is_dir())
+    return [folder.name for folder in folders if arm_files(folder.name)]
 
 
-def folders() -> list[str]:
-    """Every folder that may hold a study's records."""
-    return sorted(folder.name for folder in paths.results().glob("*") if folder.is_dir() and is_name(folder.name))
-
-
-def _may_hold_trials(path: Path) -> bool:
-    try:
-        return bool(kind_of(load(path)))
-    except RecordError:
-        return True
+def arm_files(study: str) -> list[Path]:
+    """The files of a study's arms, in the order of their names."""
+    return sorted(path for path in folder_of(study).glob(ARMS) if not path.name.startswith("baseline-"))
 
 
 def replays_of(path: Path) -> Path:
-    """Folder of the history of a record's replays: one file each, so that none is lost when several are written at once
-    or on several machines."""
+    """The folder of a record's replays: one file each, so that none is lost when several are written at once."""
     return path.parent / "replays" / path.stem
 
 
 def load_replays(study: str) -> list[Record]:
     """Every replay of a study's trials, in the order of arms and labels."""
-    return [load(path) for path in _kept(study, f"replays/*/{paths.RECORDS}")]
+    return [load(path) for path in sorted(folder_of(study).glob(f"replays/*/{paths.RECORDS}"))]
 
 
 def load_texts(study: str) -> list[Record]:
-    """What models of a study wrote (`actlab sample --keep`), in the order of the file names."""
-    return [load(path) for path in _kept(study, f"texts/{paths.RECORDS}")]
-
-
-def _kept(study: str, files: str) -> list[Path]:
-    """What is kept beside the records of a study, and in the project, where those are actlab's."""
-    found: list[Path] = []
-    for place in {folder_of(study), paths.results() / study}:
-        found += place.glob(files)
-    return sorted(found, key=lambda path: path.parts[-2:])
+    """What the models of a study wrote (`actlab sample --keep`), in the order of the file names."""
+    return [load(path) for path in sorted(folder_of(study).glob(f"texts/{paths.RECORDS}"))]
 
 
 def load_study(study: str) -> list[Record]:
     """The records of a study, in the order of the file names; none for a study without results.
 
     Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
-    out. An own activation that was changed and run again is two, each named by its version. A file is read again only
-    where it has changed: do not change what is in a record.
+    out. A file is read again only where it has changed: do not change what is in a record.
+
+    Raises:
+        RecordError: a record cannot be read, or is one of another study or name: a copied folder.
     """
     records = []
     for path in sorted(folder_of(study).glob(paths.RECORDS)):
-        state = state_of(path)
-        records.append(_unchanged(path, state.st_mtime_ns, state.st_size))
-    return _versions_named(current(records))
+        state = path.stat()
+        record = _unchanged(path, state.st_mtime_ns, state.st_size)
+        if (record["study"], record.get("arm", path.stem)) != (study, path.stem):
+            raise RecordError(f"{path} holds the record {record['study']}/{record.get('arm', '')}: move it there")
+        records.append(record)
+    return current(records)
 
 
 @lru_cache(maxsize=4096)  # less than the records of a study would hold none of them until they are asked for again
 def _unchanged(path: Path, time: int, size: int) -> Record:
-    """``load`` of a file in a state of it."""
+    """The record in a file, as long as the file is the same."""
     return load(path)
 
 
@@ -203,45 +162,20 @@ def current(records: Iterable[Record]) -> list[Record]:
 
 
 def _settings(record: Record) -> str:
-    """Of one arm the same, however many trials it has."""
+    """The settings of an arm, however many trials it has."""
     return canonical([record["kind"], cell_of(record), without_trials(record["config"])])
 
 
 def _stands_for(large: Record, small: Record) -> bool:
-    """Whether a record has every trial of another one of its settings, and more; of those of equal trials (a metric
-    whose source was changed, another that was left out) the later one counts, which says what it supersedes."""
+    """Whether a record has every trial of another one of its settings, and more trials or measures."""
     mine, theirs = {*labels_of(large)}, {*labels_of(small)}
-    if theirs != mine:
-        return theirs < mine
-    later = small["arm"] in large.get("supersedes", ())
-    earlier = large["arm"] in small.get("supersedes", ())
-    if later != earlier:
-        return later
-    return _measured(large) > _measured(small)
+    return theirs < mine if theirs != mine else _measured(large) > _measured(small)
 
 
 def _measured(record: Record) -> tuple[int, int]:
     """How much of its trials an arm has: sizes of ensembles, own metrics."""
     config = record["config"]
     return len(config.get("ensembles", ())), len(config.get("metrics") or ())
-
-
-def _versions_named(records: list[Record]) -> list[Record]:
-    """The records, where an own activation is recorded in several versions each with its hash behind its name."""
-    versions = {(record["activation"], _version(record)) for record in records if kind_of(record)}
-    count = Counter(name for name, _ in versions)
-    named = []
-    for record in records:
-        version = _version(record)
-        if version and count[record["activation"]] > 1:
-            record = {**record, "activation": f"{record['activation']} {version[:8]}"}
-        named.append(record)
-    return named
-
-
-def _version(record: Record) -> str:
-    """The hash of an own activation; empty of a built-in one, and where none is."""
-    return str(record.get("config", {}).get("parts", {}).get("activation", ""))
 
 
 def set_damaged_aside(study: str) -> list[Path]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName, check_name
+from actlab.errors import BadInput, check_name
 from actlab.files import read_yaml
-from actlab.records import blocks, kept, store
+from actlab.records import blocks, store
 from actlab.records.blocks import Row, change_of
 from actlab.records.defect_names import IGNORED
 from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of, text
@@ -61,13 +61,13 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
         UnknownName: no such study with trials, no such kind; the message lists those that there are.
         BadInput: more than one study.
     """
-    return _kept(study, kind, "trials", trials_of), load_pairs(study, "end", kind)
+    return trials_of(_arms(study, kind)), load_pairs(study, "end", kind)
 
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
     """A row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
     ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
-    return _kept(study, kind, "curves", curves_of)
+    return curves_of(_arms(study, kind))
 
 
 def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFrame:
@@ -85,7 +85,7 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
         kind: as of ``load``.
     """
     check_name("pairs", of, BLOCKS)
-    return _kept(study, kind, f"pairs-{of}", lambda arms: pairs_of(arms, of))
+    return pairs_of(_arms(study, kind), of)
 
 
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
@@ -111,12 +111,8 @@ def load_baselines(study: str) -> pd.DataFrame:
 
 def load_records(study: str) -> list[Record]:
     """A study's records, of which some have trials."""
-    if not isinstance(study, str):
-        raise BadInput(f"expected the name of one study, got {study!r}: load each, then join them with pandas.concat")
-    records = store.load_study(study) if store.is_name(study) else []
-    if not any(map(kind_of, records)):
-        raise UnknownName("study with trials", study, store.studies(), paths.shown(paths.results()))
-    return records
+    check_name("study with trials", study, store.studies(), paths.shown(paths.results()))
+    return store.load_study(study)
 
 
 def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -152,14 +148,9 @@ def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
     return _table(arms, rows, [*apart, *ALWAYS["pairs"]])
 
 
-def _kept(study: str, kind: str, what: str, make: Callable[[Sequence[Arm]], pd.DataFrame]) -> pd.DataFrame:
-    """A table of a study, kept beside the trials in the cache."""
-    check_name("kind", kind, KINDS)
-    return kept.table(study, f"{what}-{kind}", lambda: make(_arms(study, kind)))
-
-
 def _arms(study: str, kind: str) -> list[Arm]:
     """The study's arms of one kind, in the studies' own order, each told from the others by its settings."""
+    check_name("kind", kind, KINDS)
     every = list(filter(kind_of, load_records(study)))
     records = [record for record in every if kind in ("all", _part(record))]
     if not records and kind == "trials":

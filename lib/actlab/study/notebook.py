@@ -118,8 +118,7 @@ def known(
     """
     names = [name for name in studies if name]
     for name in names:
-        there = store.is_name(name)
-        if not there or not (store.load_study(name) or paths.params_file(name).exists()):
+        if not (name in store.studies() or paths.params_file(name).exists()):
             raise UnknownName("study", name, store.studies(), WHERE)
         records, where = store.load_study(name), store.where(name)
         if not records:

@@ -2,7 +2,6 @@
 trials; failures are kept apart."""
 
 import json
-import logging
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from actlab.errors import RecordError
 from actlab.files import state_of, write_text
 from actlab.plugins import sources
 from actlab.records import store
-from actlab.records.schema import check_content, check_record
+from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
 from actlab.study import provenance
@@ -54,22 +53,6 @@ def _settings_at(path: Path, time: int, size: int) -> str:
     """The hash of what a record in a state of its file shares with other sizes of its arm. A sweep of rates has
     hundreds of records of one name, which are asked at every trial."""
     return store.digest(without_trials(store.load(path)["config"]))
-
-
-def tell_what_is_shown(arm: Arm) -> None:
-    """A warning where tables show another record of an arm's trials, which lacks its own metrics as they are now."""
-    own = arm.config.get("metrics", {}).items()
-    if not own:
-        return
-    for shown in store.current(_alike(arm)):
-        there = shown["config"].get("metrics") or {}
-        if not own <= there.items():
-            logging.getLogger("actlab").warning(
-                "%s is recorded, but tables show %s, with other metrics or another version of them: give the study a "
-                "name of its own (--set study=NAME), for which nothing is trained again",
-                arm.id,
-                shown["arm"],
-            )
 
 
 def check_growth(arm: Arm, trial: Results) -> None:
@@ -128,7 +111,6 @@ def finish(arm: Arm, record: store.Record) -> store.Record:
     if any(trial["status"] == "failed" for trial in record["trials"]):
         write_text(failure_of(arm), text)
         return plain
-    check_content(plain, text)
     check_record(plain)  # what no reader would read is never written
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
@@ -136,9 +118,6 @@ def finish(arm: Arm, record: store.Record) -> store.Record:
         there = recorded(arm)
         if there is not None and not any(map(differing, there["trials"], plain["trials"])):
             return there
-        alike = [each for each in _alike(arm) if each["arm"] != arm.id]
-        if before := [each["arm"] for each in alike if arm.id not in each.get("supersedes", ())]:
-            record = {**record, "supersedes": before}
         store.save(store.path_of(arm.study, arm.id), record)  # another result there is never replaced
     failure_of(arm).unlink(missing_ok=True)
     return plain

@@ -17,7 +17,7 @@ from actlab.study.cache import has_ended, run_task
 from actlab.study.kinds import study_of
 from actlab.study.overrides import overridden
 from actlab.study.progress import Ended, Recorded, Started, Training, Watch, names_of, unwatched
-from actlab.study.record import check_growth, finish, record_of, recorded, tell_what_is_shown
+from actlab.study.record import check_growth, finish, record_of, recorded
 from actlab.study.study import Study, read_mapping
 from actlab.study.trial import Arm, Results, Task, Trial, together
 from actlab.study.workers.pool import run_tasks
@@ -137,8 +137,6 @@ def run(
                 watch(Recorded(called[arm], record))
         told |= {arm.id for arm in found.arms}
         if not found.missing:
-            for arm in found.arms:
-                tell_what_is_shown(arm)
             return found
         for arm, record in _trained(found.missing, called, workers, watch, scheduler):
             found.found[arm] = record
@@ -236,7 +234,7 @@ def _no_file(path: Path) -> BadInput:
     """What there is where a study has no params file of its name."""
     name = path.stem
     with suppress(paths.NoProject):
-        if store.is_name(name) and any(paths.records_of(name).glob(paths.RECORDS)):
+        if name in store.studies():
             return BadInput(
                 f"cannot read {path}: {store.where(name)} has records, and no params file of that name; name the file "
                 f"that made them, with --set study={name}"
