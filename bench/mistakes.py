@@ -17,7 +17,7 @@ import yaml
 from actlab import cli, paths
 from actlab.errors import CONTROL
 from actlab.records import store
-from actlab.study.kinds import KINDS, study_of
+from actlab.study.params import KINDS, study_of
 
 SECONDS, MEMORY = 2, 200_000
 """Of processor time, and kB more than a process has that has loaded everything (280,000)."""

@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.data import text
 from actlab.errors import ActlabError
 from actlab.models import SCALES
-from actlab.study.kinds import study_of
+from actlab.study.params import study_of
 from actlab.study.run import run
 
 pytestmark = pytest.mark.slow

@@ -1,7 +1,7 @@
 """Every file in params/ loads, and says what it asks, costs and how it is run."""
 
 from actlab import paths
-from actlab.study.run import read_params
+from actlab.study.params import read_params
 
 FILES = sorted((paths.ROOT / "params").glob("*.yaml"))
 

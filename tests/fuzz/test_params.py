@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actlab import paths
-from actlab.study.run import read_params
+from actlab.study.params import read_params
 
 DOOR = "params files"
 SLOWEST = timedelta(seconds=120)  # of wall time, on a machine that does ten other things

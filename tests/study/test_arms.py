@@ -12,7 +12,7 @@ from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
 from actlab.study.character_study import CharacterStudy
 from actlab.study.characters import CharacterTrial
-from actlab.study.run import read_params
+from actlab.study.params import read_params
 from actlab.study.twins import TwinTrial
 
 STREAMS = ("init", "order", "dropout")
@@ -85,7 +85,7 @@ def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch):
 
 def test_readers_know_every_default_that_is_in_no_id():
     """A record that does not name such a setting is read as having its default."""
-    later = CharacterTrial.told_later
+    later = [name for name, (_, optional) in CharacterTrial.identifying().items() if optional]
     planned = {name: TwinTrial.model_fields[name].default for name in later}
     assert planned == {name: DEFAULTS[name] for name in planned}
 

@@ -10,7 +10,8 @@ import tiny
 
 from actlab.study import provenance
 from actlab.study.cache import train_afresh
-from actlab.study.run import load, read_params
+from actlab.study.params import read_params
+from actlab.study.run import load
 
 PACKAGE = Path(provenance.__file__).parents[1]
 BESIDE = {

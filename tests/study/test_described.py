@@ -4,7 +4,7 @@ import pytest
 
 from actlab.book import reference
 from actlab.study.described import NAMES, fields
-from actlab.study.kinds import KINDS, study_of
+from actlab.study.params import KINDS, study_of
 
 ROWS = fields()
 

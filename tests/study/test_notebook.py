@@ -16,7 +16,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.notebook import checked, given, injected, known
-from actlab.study.run import read_params
+from actlab.study.params import read_params
 from actlab.study.tokens import TokenStudy
 
 

@@ -12,8 +12,8 @@ from actlab.errors import BadInput
 from actlab.plugins.contracts import check
 from actlab.records import store, tables
 from actlab.study.character_study import CharacterStudy
-from actlab.study.kinds import load
 from actlab.study.load_model import load_model, trial_of
+from actlab.study.params import trial_in
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
 from actlab.study.twins import TwinStudy
@@ -80,7 +80,6 @@ def test_a_record_says_what_was_not_usual(toy):
     """And gives back the trial that it is of; the usual has the id that it always had."""
     (arm, *_) = toy.arms()
     assert not {"optimizer", "betas", "clip"} & {*arm.config["recipe"]}
-    assert "optimizer" not in arm.trials[0].key
     own = toy.replace(activation="relu", optimizer="sgd", clip=1.0, learning_rate=0.05)
     other = toy.replace(activation="relu", betas=[0.8, 0.9])
     for study in (own, other):
@@ -102,7 +101,7 @@ def test_an_own_optimizer_is_known_by_its_file(lion, toy, cats):
     (ablation,) = run(TokenStudy.parse(tokens | {"rate_factor": 2.0, "clip": 0.5})).present
     assert ablation["trials"][0]["status"] == "done"
     assert ablation["config"]["optimizer_settings"]["lr"] == 2e-3
-    assert load(ablation, "42").clip == 0.5
+    assert trial_in(ablation, "42").clip == 0.5
     before = study.arms()[0]
     with open(lion, "a") as file:
         file.write("# another\n")
@@ -168,7 +167,11 @@ def test_what_is_no_optimizer_is_refused_at_once(old, new, message, lion, tmp_pa
 def test_betas_that_no_optimizer_takes_are_refused(toy):
     with pytest.raises(BadInput, match=r"betas: optimizer 'sgd' takes none; those that do are adamw, soap"):
         toy.replace(optimizer=["adamw", "sgd"], betas=[0.9, 0.9])
-    for wrong, message in (([0.9], "expected two numbers"), ([0.9, 1.0], "less than 1"), (["a", 0.9], "valid number")):
+    for wrong, message in (
+        ([0.9], r"betas.1=.*Field required"),
+        ([0.9, 1.0], "less than 1"),
+        (["a", 0.9], "valid number"),
+    ):
         with pytest.raises(BadInput, match=message):
             toy.replace(betas=wrong)
     with pytest.raises(BadInput, match="betas"):

@@ -9,23 +9,26 @@ from tiny import typed
 from actlab import paths
 from actlab.records import store
 from actlab.study.load_model import load_model, trial_of
-from actlab.study.run import load, read_params, run
+from actlab.study.params import read_params
+from actlab.study.run import load, run
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
 WITHOUT_ARM = ("baseline", "performance", "reliability")
 """Kinds of records that no params file plans; a baseline is named after its text, the others after their date."""
-RECORDS = {
-    path: json.loads(path.read_text(encoding="utf-8"))
-    for path in sorted(ROOT.glob("*/*.json"))
-    if "-quick" not in path.parent.name
-}
 
 
-def planned():
+@pytest.fixture(scope="module")
+def records():
+    """File -> record, as JSON, of every committed one."""
+    files = [path for path in sorted(ROOT.glob("*/*.json")) if "-quick" not in path.parent.name]
+    return {path: json.loads(path.read_text(encoding="utf-8")) for path in files}
+
+
+def planned(records):
     """(study, id) -> the arm, of every study in params/ that has records (the arms of some depend on them: tuned
     rates)."""
     recorded = {}
-    for path, record in RECORDS.items():
+    for path, record in records.items():
         recorded.setdefault(path.parent.name, set()).add(record.get("model_name", ""))
     studies = [read_params(path) for path in sorted((paths.ROOT / "params").glob("*.yaml")) if path.stem in recorded]
     begun = [
@@ -37,28 +40,28 @@ def planned():
     return {(arm.study, arm.id): arm for params in begun for arm in load(params).arms}
 
 
-def test_every_recorded_arm_is_planned(committed):
+def test_every_recorded_arm_is_planned(records, committed):
     """A change of an arm's settings or of their hash would orphan results: lists every record that no params file plans
     any more, or whose trials are not read back as planned."""
-    arms = planned()
+    arms = planned(records)
     recorded = {
-        path: (record["study"], record["arm"]) for path, record in RECORDS.items() if record["kind"] not in WITHOUT_ARM
+        path: (record["study"], record["arm"]) for path, record in records.items() if record["kind"] not in WITHOUT_ARM
     }
     assert len(recorded) >= 305
     assert [str(path.relative_to(ROOT)) for path, key in recorded.items() if key not in arms] == []
     changed = [
         path.stem
         for path, key in recorded.items()
-        if store.canonical(dict(arms[key].config)) != store.canonical(RECORDS[path]["config"])
+        if store.canonical(dict(arms[key].config)) != store.canonical(records[path]["config"])
     ]
     assert changed == []
     trials = [
         (path, trial["label"], planned)
         for path, key in recorded.items()
-        for trial, planned in zip(RECORDS[path]["trials"], arms[key].trials, strict=True)
+        for trial, planned in zip(records[path]["trials"], arms[key].trials, strict=True)
     ]
     assert len(trials) >= 869
-    assert [path.stem for path, label, planned in trials if trial_of(RECORDS[path], label).trial != planned] == []
+    assert [path.stem for path, label, planned in trials if trial_of(records[path], label).trial != planned] == []
 
 
 @pytest.mark.slow
@@ -82,11 +85,11 @@ def test_what_is_recorded_loads_without_data(committed, data_folder, capsys):
     assert not data_folder.exists()
 
 
-def test_records_are_named_by_what_they_hold():
+def test_records_are_named_by_what_they_hold(records):
     """File and folder are the record's own id and study; a baseline's file is named after its text and the text's
     hash."""
     wrong = []
-    for path, record in RECORDS.items():
+    for path, record in records.items():
         name = record.get("arm", path.stem)
         if record["kind"] == "baseline":
             data = record["provenance"]["data"]
@@ -94,4 +97,4 @@ def test_records_are_named_by_what_they_hold():
         if (path.parent.name, path.stem) != (record.get("study", path.parent.name), name):
             wrong.append(str(path.relative_to(ROOT)))
     assert wrong == []
-    assert {record["kind"] for record in RECORDS.values() if "arm" not in record} == set(WITHOUT_ARM)
+    assert {record["kind"] for record in records.values() if "arm" not in record} == set(WITHOUT_ARM)

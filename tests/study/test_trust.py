@@ -18,7 +18,7 @@ from actlab.study import provenance, status
 from actlab.study.cache import place_of
 from actlab.study.character_study import CharacterStudy
 from actlab.study.load_model import trial_of
-from actlab.study.overrides import overridden
+from actlab.study.params import overridden
 from actlab.study.replay import replay
 from actlab.study.run import run
 

@@ -46,10 +46,10 @@ def report(
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     os.environ["MPLBACKEND"] = "agg"  # figures go to files, whatever a notebook or a profile says
     from actlab import report as reports
-    from actlab.study.fields import ours
-    from actlab.study.overrides import listed
+    from actlab.study.fields import our_name
+    from actlab.study.params import listed
 
-    activations = [ours(name) for name in listed(activation)]
+    activations = [our_name(name) for name in listed(activation)]
     loaded = reports.load(study, listed(model), activations, reference, groups=listed(group))
     written = []
     place = paths.located(str(out)) if out else Path("out") / study

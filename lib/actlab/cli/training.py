@@ -73,8 +73,8 @@ def run(
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
         from actlab.records import store
-        from actlab.study import overrides
         from actlab.study import run as study
+        from actlab.study.params import filtered, read_params
         from actlab.study.progress import StudyDisplay, why
         from actlab.study.record import failure_of
         from actlab.study.tracking import tracked
@@ -82,8 +82,7 @@ def run(
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
     all_of_them = [
-        overrides.filtered(study.read_params(path, plugin or (), set_ or (), **changes), str(path), filters)
-        for path in params
+        filtered(read_params(path, plugin or (), set_ or (), **changes), str(path), filters) for path in params
     ]
     if dry_run:
         _say_how_far(all_of_them, workers, since, as_json)

@@ -10,7 +10,7 @@ from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_n
 from actlab.errors import BadInput
 from actlab.models import SCALES
 from actlab.records import store
-from actlab.study.language_study import LanguageStudy
+from actlab.study.study import LanguageStudy
 from actlab.trainers.windows import spread
 
 USUAL = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}

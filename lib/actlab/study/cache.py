@@ -23,7 +23,7 @@ from actlab.trainers import checkpoint, setup
 def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
     """The file in which a trial ends. ``origin``: a record's provenance, for the trial as it was trained then, by that
     code on that machine. A user's own text is known by its content, whatever its file is called."""
-    settings = trial.key
+    settings = trial.model_dump()
     if "dataset" in settings:
         settings["dataset"] = "" if "dataset" in dict(trial.parts) else short_name(settings["dataset"])
     origin = origin or provenance.here()

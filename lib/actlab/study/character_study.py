@@ -1,51 +1,45 @@
-"""A study of language models on characters: what its params file may say, and the arms that it plans."""
+"""A study of language models on characters, the reproducibility grid: what its params file may say, and the arms that
+it plans."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from actlab import metrics
 from actlab.activations import ACTIVATIONS
-from actlab.errors import LIMITS, BadInput, check_name
+from actlab.errors import BadInput, check_name
 from actlab.models import MODELS, SCALES
 from actlab.plugins import own_metrics
 from actlab.plugins.contracts import check_causal
 from actlab.records.defect_names import DOUBLED
 from actlab.study import baselines, defects
+from actlab.study.arm import Arm, CharacterArm, Measures
 from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
-from actlab.study.fields import BEFORE, Listed, StudyName, Trials, Windows, WindowsOrAll, one_of, ours
-from actlab.study.language_study import LanguageStudy
-from actlab.study.language_trial import without_vocabulary
-from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Measures, Settings
-from actlab.trainers.evaluation import predict
+from actlab.study.fields import Count, CountOrNone, Listed, StudyName, name_in, our_name
+from actlab.study.study import LanguageStudy, with_axes
+from actlab.study.trial import Settings, without_vocabulary
 
 Change = Annotated[
     str,
-    Field(
-        pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$",
-        examples=["repeat", "nudge", "nudge-STEP", "shift-1e-3", "threads", "bfloat16", "dropout, order, init, all"],
-    ),
+    Field(pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$"),
 ]
+
+
+def _model_or_arm(name: str) -> str:
+    model, slash, activation = name.partition("/")
+    MODELS.find(model)
+    if slash:
+        ACTIVATIONS.find(activation)
+    return f"{model}{slash}{our_name(activation)}"
+
+
 PER_ARM = (
     *("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "schedule"),
     *("training_windows", "device", "optimizer", "betas", "weight_decay", "warmup", "clip"),
 )
-
-
-def _model_or_arm(name: str, info: ValidationInfo) -> str:
-    model, slash, activation = name.partition("/")
-    if info.context != BEFORE:
-        MODELS.find(model)
-        if slash:
-            ACTIVATIONS.find(activation)
-    return f"{model}{slash}{ours(activation)}"
-
-
-SettingName = Annotated[str, one_of("setting of a single arm", PER_ARM)]
+SettingName = Annotated[str, name_in("setting of a single arm", PER_ARM)]
 
 
 @with_axes(activation=("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"))
@@ -54,17 +48,18 @@ class CharacterStudy(LanguageStudy):
 
     kind = "repro"
     trial: ClassVar[type[CharacterTrial]] = CharacterTrial
+    arm: ClassVar[type[CharacterArm]] = CharacterArm
     single = ("average", "betas")
     tunes = "learning_rate"
     tuned_by = ("model", "activation")
     recorded: ClassVar[tuple[str, ...]] = ("trials", "floor", "perturbed")
     study: StudyName = "repro-quick"
     """Folder of the records below results/."""
-    trials: Trials = 3
+    trials: Count = 3
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
-    prediction_windows: Windows = 256
+    prediction_windows: Count = 256
     """Frozen validation windows on which predictions are compared."""
-    training_windows: WindowsOrAll = 0
+    training_windows: CountOrNone = 0
     """Windows of the training text that are evaluated at the end, without dropout."""
     noise_floor: bool = True
     """Also run the first seed twice more: unchanged, and with one weight moved by one unit in the last place."""
@@ -90,31 +85,27 @@ class CharacterStudy(LanguageStudy):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        steps = min(self.levels("iterations"))
-        if (drawn := max(self.levels("iterations")) * max(self.levels("batch_size"))) > LIMITS["drawn"]:
-            raise BadInput(f"iterations x batch_size draw {drawn:,} windows: {LIMITS['drawn']:,} at most")
-        for step in self.snapshots:
-            if not 0 <= step < steps:
-                raise BadInput(f"snapshots: {step} does not lie before the last of {steps} iterations")
-        for name in self.perturbations:
-            if name.startswith("nudge-") and int(name[6:]) >= steps:
-                raise BadInput(f"perturbations: {name} does not lie before the last of {steps} iterations")
+        steps, half = min(self.levels("iterations")), self.trials // 2
+        nudges = [int(name[6:]) for name in self.perturbations if name.startswith("nudge-")]
+        for name, at in (("snapshots", self.snapshots), ("perturbations", nudges)):
+            if late := [step for step in at if not 0 <= step < steps]:
+                raise BadInput(f"{name}: {late[0]} does not lie before the last of {steps} iterations")
         for size in (*self.ensembles, *self.equal_compute):
-            if not 2 <= size <= self.trials // 2:
-                can = f"2 to {self.trials // 2} of {self.trials} can"
+            if not 2 <= size <= half:
+                can = f"2 to {half} of {self.trials} can"
                 raise BadInput(f"ensembles: {size} trials cannot be compared with {size} others: {can}")
         for size in self.equal_compute:
             if (share := round(steps / size)) not in self.snapshots:
                 raise BadInput(f"equal_compute: {size} networks of {share} steps each need a snapshot there")
         return self
 
-    def check_named(self, where: str) -> None:
-        """``per_arm`` names its own models and activations."""
+    def check_per_arm(self, where: str) -> None:
+        """``per_arm`` names models and activations of the study."""
         for name in self.per_arm:
-            for field, level in zip(("model", "activation"), name.split("/"), strict=False):
-                check_name(f"{field} of per_arm", level, self.levels(field), where)
+            for factor, level in zip(self.trial.cell, name.split("/"), strict=False):
+                check_name(f"{factor} of per_arm", level, self.levels(factor), where)
 
-    def own_settings(self, cell: Mapping[str, str]) -> Settings:
+    def settings_of_cell(self, cell: Mapping[str, str]) -> Settings:
         """Those that ``per_arm`` has for its model, then those for itself."""
         model, arm = cell["model"], f"{cell['model']}/{cell['activation']}"
         return self.per_arm.get(model, {}) | self.per_arm.get(arm, {}) | {"per_arm": {}}
@@ -122,30 +113,14 @@ class CharacterStudy(LanguageStudy):
     @property
     def slowest_first(self) -> tuple[str, ...]:
         """A model after the other, or an activation after the other (``order``)."""
-        return ("model", "activation") if self.order == "model" else ("activation", "model")
+        return self.trial.cell if self.order == "model" else self.trial.cell[::-1]
 
     def prepare(self, missing: Sequence[Arm]) -> None:
-        """Refuse also a user's own part that sees the future, or a metric that fails on real predictions; measure the
-        text's own tables."""
+        """Refuses also a user's own part that sees the future; measures the text's own tables."""
         super().prepare(missing)
         firsts = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
-        if firsts:
-            self._try_metrics(firsts[0])
         check_causal((trial.model, trial.activation) for trial in firsts)
         baselines.ensure(self, bool(missing))
-
-    def _try_metrics(self, trial: CharacterTrial) -> None:
-        """``BadInput`` where a user's own metric fails on the predictions of two networks that are not trained yet, on
-        the windows on which trials are compared."""
-        if not (own := own_metrics(self.plugins)):
-            return
-        frozen = trial.compared_on(self.prediction_windows)
-        pair = trial, trial.with_change(trial.seed + 1)
-        first, second = (predict(each.fresh().to(trial.device), frozen) for each in pair)
-        try:
-            metrics.row_means(first, second, dict(own))
-        except BadInput as error:
-            raise BadInput(f"on predictions of {trial.model} {error}") from error
 
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""
@@ -171,43 +146,39 @@ class CharacterStudy(LanguageStudy):
         """In an arm of changes every stream has the trial's seed."""
         arms: list[Arm] = []
         changes = self.changes(kind)
-        if not changes:
-            return arms
-        for planned in self.firsts():
-            asked = self.asked(planned, kind)
-            also = tuple(step for step in asked.snapshots if step % planned.evaluate_every)
+        for planned in self.firsts() if changes else ():
+            measures = self.measures(planned, kind)
+            also = tuple(step for step in measures.snapshots if step % planned.evaluate_every)
             alone = {} if kind == "trials" else {"varies": ALL, "fixed": 0}
             first = planned.model_copy(update={"also": also, **alone})
             trials = tuple(first.with_change(seed, change) for seed, change in changes)
             words = [first.model, first.activation]
-            if first.varies != ALL:
-                words.append(first.varies)
-            if kind != "trials":
-                words.append(kind)
-            config = config_of(first, kind, [trial.label for trial in trials], asked)
-            arms.append(Arm(self.study, kind, "-".join(words), trials, config, asked, self.decided))
+            words += [first.varies] if first.varies != ALL else []
+            words += [kind] if kind != "trials" else []
+            config = config_of(first, kind, [trial.label for trial in trials], measures)
+            arms.append(self.arm(self.study, kind, "-".join(words), trials, config, measures, self.decided))
         return arms
 
-    def asked(self, first: CharacterTrial, kind: str) -> Measures:
+    def measures(self, first: CharacterTrial, kind: str) -> Measures:
         """What is measured on an arm: where trials are compared with themselves changed, no defect of measurement and
         no ensemble."""
         protocol = defects.defects_of(self.protocol, first.model, first.activation)
-        asked = Measures(self.prediction_windows, self.training_windows, metrics=own_metrics(self.plugins))
+        measures = Measures(self.prediction_windows, self.training_windows, metrics=own_metrics(self.plugins))
         if kind == "trials":
-            own = {name: getattr(self, name) for name in ("snapshots", "ensembles", "equal_compute")}
-            return replace(asked, protocol=protocol, **own)
+            sizes = {name: getattr(self, name) for name in ("snapshots", "ensembles", "equal_compute")}
+            return replace(measures, protocol=protocol, **sizes)
         on = first.defects
         if DOUBLED in protocol:
             on += (DOUBLED,)  # twice: recorded ids have it so
         snapshots = self.snapshots if kind == "perturbed" and self.follow else ()
-        return replace(asked, protocol=on, snapshots=snapshots)
+        return replace(measures, protocol=on, snapshots=snapshots)
 
 
 Study = CharacterStudy
 
 
-def config_of(first: CharacterTrial, kind: str, labels: list[str], asked: Measures) -> Settings:
+def config_of(first: CharacterTrial, kind: str, labels: list[str], measures: Measures) -> Settings:
     """What a record says of an arm, by which it is known."""
     same = {"kind": kind, "trials": labels, "model_size": without_vocabulary(SCALES[first.scale])}
-    measured = asdict(asked) | {"metrics": dict(asked.metrics), "fixed": first.fixed}
+    measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
     return first.settings | same | {name: value for name, value in measured.items() if value}

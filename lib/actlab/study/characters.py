@@ -4,33 +4,21 @@ import math
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 import torch
 from pydantic import Field
 from torch import nn
 
 from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
-from actlab.models import SCALES, LanguageModel
+from actlab.models import MODELS, SCALES, LanguageModel
 from actlab.models.layers import GATED_WIDTHS
-from actlab.records import store
+from actlab.records.settings import CELLS
+from actlab.records.store import Record
 from actlab.study import defects
 from actlab.study.cache import checkpoint_of, snapshot_of
-from actlab.study.fields import (
-    ActivationName,
-    Decays,
-    ModelName,
-    NotNegative,
-    OptimizerName,
-    Positive,
-    ScaleName,
-    Share,
-    one_of,
-)
-from actlab.study.language_trial import LanguageTrial, weights
-from actlab.study.measured_arm import MeasuredArm
-from actlab.study.plan import Number
-from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task
+from actlab.study.fields import ActivationName, Decays, NotNegative, Number, OptimizerName, Positive, Share, name_in
+from actlab.study.trial import LanguageTrial, Outcome, Report, Settings, Task, weights
 from actlab.trainers import checkpoint, loop
 from actlab.trainers.determinism import perturb, shift
 from actlab.trainers.evaluation import evaluate
@@ -53,16 +41,13 @@ class CharacterTrial(LanguageTrial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
     kind = "repro"
-    named_by = ("model", "activation")
-    no_axis = (*LanguageTrial.no_axis, "fixed", "defects", "also")
-    later: ClassVar[tuple[str, ...]] = ("optimizer", "betas")
-    in_recipe = (
-        *("iterations", "evaluate_every", "device", "dtype", "compiled", "batch_size", "learning_rate", "weight_decay"),
-        *("schedule", "optimizer", "betas", "warmup", "clip", "average"),
-    )
-    told_later = (
-        *("varies", "train_share", "train_fraction", "validation", "validation_windows"),
-        *("schedule", "optimizer", "betas", "warmup", "clip", "average"),
+    cell = tuple(CELLS["trials"])
+    identity = (
+        *("model", "activation", "scale", "gated_width", "dataset", "varies?", "train_share?", "train_fraction?"),
+        *("validation?", "validation_windows?", "recipe.iterations", "recipe.evaluate_every", "recipe.batch_size"),
+        *("recipe.device", "recipe.dtype", "recipe.compiled", "recipe.learning_rate", "recipe.weight_decay"),
+        *("recipe.schedule?", "recipe.optimizer?", "recipe.betas?", "recipe.warmup?", "recipe.clip?"),
+        "recipe.average?",
     )
     may_be_own = ("model", "activation", "dataset", "optimizer")
     train_share: Annotated[Number, Field(gt=0, lt=1)] = TRAIN_SHARE
@@ -80,11 +65,11 @@ class CharacterTrial(LanguageTrial):
     cosine: 2% of warm-up, then to a tenth."""
     average: Decays = 0.0
     """Decay of a moving average of the weights, compared at the end as well, or several of them; 0: none."""
-    gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
+    gated_width: Annotated[str, name_in("gated_width", GATED_WIDTHS)] = "matched"
     """matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer."""
-    scale: ScaleName = "quick"
+    scale: Annotated[str, name_in("scale", SCALES)] = "quick"
     """Size of the model."""
-    model: ModelName = "charlm"
+    model: Annotated[str, name_in("model", MODELS)] = "charlm"
     """The architecture."""
     activation: ActivationName = "gelu"
     """Of the feed-forward layers or where else the model has it (``actlab list models``)."""
@@ -97,11 +82,15 @@ class CharacterTrial(LanguageTrial):
     """Steps at which it is evaluated beside every ``evaluate_every``: a snapshot there changes its history."""
 
     @classmethod
-    def implied(cls, config: Settings) -> Settings:
-        """Defects of training, and evaluations at snapshots."""
+    def of_record(cls, record: Record, label: str) -> Self:
+        """A recorded trial, with its defects of training, and its evaluations at snapshots."""
+        config = record["config"]
         on, every = config.get("protocol", ()), config["recipe"]["evaluate_every"]
-        also = tuple(step for step in config.get("snapshots", ()) if step % every)
-        return {"defects": tuple(name for name in on if name in defects.OF_TRAINING), "also": also}
+        more = {
+            "defects": tuple(name for name in on if name in defects.OF_TRAINING),
+            "also": tuple(step for step in config.get("snapshots", ()) if step % every),
+        }
+        return super().of_record(record, label).model_copy(update=more)
 
     def seed_of(self, stream: str) -> int:
         """The seed that feeds the named stream."""
@@ -129,35 +118,33 @@ class CharacterTrial(LanguageTrial):
         return replace(recipe, dtype=BFLOAT16) if self.change == BFLOAT16 else recipe
 
     @property
-    def text(self) -> Corpus:
-        """Its text, with the part of the validation split that it is measured on."""
-        corpus = self.vocabulary.split_at(self.train_share)
-        return corpus.limited(self.train_fraction).part(self.validation)
+    def vocabulary(self) -> Corpus:
+        """The whole text, which is its own vocabulary."""
+        return load_text(self.dataset, self.text_sha256)
+
+    @property
+    def text(self) -> Corpus:  # noqa: D102
+        return self.vocabulary.split_at(self.train_share).limited(self.train_fraction).part(self.validation)
 
     @property
     def content(self) -> str:  # noqa: D102
         return self.vocabulary.sha256
 
     def validation_set(self) -> Windows:  # noqa: D102
-        text, block, some = self.text.validation, SCALES[self.scale].block_size, self.validation_windows
-        return spread(text, block, some) if some else cover(text, block)
+        text, block, count = self.text.validation, SCALES[self.scale].block_size, self.validation_windows
+        return spread(text, block, count) if count else cover(text, block)
 
     def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
         return spread(self.text.validation, SCALES[self.scale].block_size, prediction_windows)
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         corpus = self.text
-        found: Settings = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
-        found["validation_positions"] = self.validation_set().positions
+        about: Settings = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
+        about["validation_positions"] = self.validation_set().positions
         if prediction_windows:
             frozen = self.compared_on(prediction_windows)
-            found |= {"prediction_positions": frozen.positions, "evaluation_sha256": frozen.sha256}
-        return found | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
-
-    @property
-    def vocabulary(self) -> Corpus:
-        """The whole text, which is its own vocabulary."""
-        return load_text(self.dataset, self.text_sha256)
+            about |= {"prediction_positions": frozen.positions, "evaluation_sha256": frozen.sha256}
+        return about | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
 
     def fresh(self, vocab_size: int = 0) -> LanguageModel:  # noqa: D102
         factory = self.part("model", self.model).factory
@@ -200,7 +187,7 @@ class CharacterTrial(LanguageTrial):
             on_evaluation=evaluated,
         )
         done = loop.train(training)
-        results = {**self.left(model, done), "variant": self.change, "best": done.best}
+        results = {**self.results_of(model, done), "variant": self.change, "best": done.best}
         tensors = weights(model)
         averages = dict(zip(map(str, recipe.decays), done.averages, strict=True))
         if averages:
@@ -208,6 +195,3 @@ class CharacterTrial(LanguageTrial):
         for decay, net in averages.items():
             tensors |= weights(net.get_submodule("module"), f"average/{decay}/weights/")  # the model inside
         return [(results, tensors)]
-
-    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:  # noqa: D102
-        return MeasuredArm(arm, results, tensors).record()

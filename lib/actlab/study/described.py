@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from actlab.study.kinds import KINDS, study_of
+from actlab.study.params import KINDS, study_of
 from actlab.study.study import Study
 
 NAMES = {"repro": "characters", "mnist": "images", "ablation": "tokens", "twins": "twins"}

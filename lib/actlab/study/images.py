@@ -9,26 +9,24 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Self, cast
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 from torch import Generator, Tensor
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
-from actlab.errors import LIMITS
 from actlab.models.ffn import FFN, count, networks
 from actlab.records import store
-from actlab.study.fields import Batch, Positive, StudyName, Trials, one_of, ours
-from actlab.study.measure import means
+from actlab.records.settings import CELLS
+from actlab.study.arm import Arm, TrialTensors, means
+from actlab.study.fields import Count, Positive, StudyName, name_in, our_name
 from actlab.study.study import Study as AnyStudy
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task, Trial
+from actlab.study.trial import Outcome, Report, Results, Settings, Task, Trial
 from actlab.trainers import stacked
 from actlab.trainers.seeds import generator, init_streams
 
 SEEDS = 5
 """Most seeds of a program: more share the cost of calling an operation, fewer leave work for other processes."""
-TIMED = 16
-"""Batches that are timed of a program."""
 MEANS = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
 
 
@@ -37,20 +35,21 @@ class ImageTrial(Trial):
 
     kind = "mnist"
     path = "stacked"
-    named_by = ("network", "hidden", "learning_rate", "batch_size")
-    dataset: Annotated[str, one_of("dataset", IMAGES)] = "digits"
+    cell = tuple(CELLS["mnist"])
+    identity = ("network", "hidden", "learning_rate", "batch_size", "epochs", "dataset", "protocol")
+    dataset: Annotated[str, name_in("dataset", IMAGES)] = "digits"
     """The images; digits need no download."""
-    protocol: Annotated[str, one_of("protocol", PROTOCOLS)] = "corrected"
+    protocol: Annotated[str, name_in("protocol", PROTOCOLS)] = "corrected"
     """corrected: validation images held out of training; as_published: the test images."""
-    epochs: Annotated[int, Field(ge=1, le=LIMITS["epochs"])] = 1
+    epochs: Count = 1
     """Passes over the training images."""
-    batch_size: Batch = 8
+    batch_size: Count = 8
     """Images in a batch."""
     learning_rate: Positive = 1e-3
     """Adam's."""
-    hidden: Annotated[int, Field(ge=1, le=LIMITS["hidden"])] = 2
+    hidden: Count = 2
     """Hidden units of the plain network."""
-    network: Annotated[str, BeforeValidator(ours), one_of("network", networks)] = "relu"
+    network: Annotated[str, BeforeValidator(our_name), name_in("network", networks)] = "relu"
     """The activation; of a gated one also whether its width (``_equal_width``) or its parameters
     (``_equal_parameters``) are the plain network's."""
 
@@ -108,30 +107,6 @@ class ImageTrial(Trial):
             outcomes.append(({"label": trial.label, "seed": trial.seed, **_results(own), "seconds": spent}, {}))
         return outcomes
 
-    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
-        """Means are over the trials that are done."""
-        activation, width = self.shape
-        return {
-            "model_name": "ffn",
-            "activation": activation,
-            "network": self.network,
-            "width": width,
-            "n_parameters": count(self.data()["features"], width, CLASSES, ACTIVATIONS[activation].gated),
-            **means(MEANS, results),
-            "collapsed": sum(trial.get("collapsed", False) for trial in results),
-            "trials": results,
-        }
-
-    def seconds(self, task: Task) -> float:
-        """Of a program, by a few of its batches."""
-        images, (stack, orders, _) = load_images(self.dataset, self.protocol), program_of(task)
-        few = slice(TIMED * self.batch_size)
-        for _ in range(2):  # the first prepares
-            since = time.perf_counter()
-            stacked.train(stack, images.train.pixels[few], images.train.labels[few], self.batch_size, 1, orders)
-        steps = math.ceil(len(images.train) / self.batch_size) * self.epochs
-        return (time.perf_counter() - since) / TIMED * steps
-
 
 @lru_cache(maxsize=2)
 def _about(dataset: str, protocol: str) -> Settings:
@@ -164,6 +139,25 @@ def _results(values: dict[str, float]) -> Results:
     return {"status": status, "collapsed": values["val_largest_class_share"] == 1.0, **values}
 
 
+class ImageArm(Arm):
+    """An arm of the sweep."""
+
+    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
+        """Means are over the trials that are done."""
+        first = cast("ImageTrial", self.trials[0])
+        activation, width = first.shape
+        return {
+            "model_name": "ffn",
+            "activation": activation,
+            "network": first.network,
+            "width": width,
+            "n_parameters": count(first.data()["features"], width, CLASSES, ACTIVATIONS[activation].gated),
+            **means(MEANS, results),
+            "collapsed": sum(trial.get("collapsed", False) for trial in results),
+            "trials": results,
+        }
+
+
 @with_axes(
     network=("relu", "geglu_equal_width", "geglu_equal_parameters"),
     hidden=(2, 4, 8, 16),
@@ -177,7 +171,7 @@ class ImageStudy(AnyStudy):
     trial = ImageTrial
     study: StudyName = "mnist-quick"
     """Folder of the records below results/."""
-    trials: Trials = 10
+    trials: Count = 10
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
     def arms(self) -> list[Arm]:
@@ -189,7 +183,7 @@ class ImageStudy(AnyStudy):
             epochs = "" if first.epochs == 1 else f"-e{first.epochs}"
             name = f"{first.network}-h{first.hidden}-lr{first.learning_rate:g}-b{first.batch_size}{epochs}"
             config = first.settings | {"seeds": [*self.seeds], "optimizer": "adam", "init": "published"}
-            arms.append(Arm(self.study, "mnist", name, trials, config))
+            arms.append(ImageArm(self.study, "mnist", name, trials, config))
         return arms
 
 

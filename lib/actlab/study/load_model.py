@@ -21,7 +21,7 @@ from actlab.records.find import find
 from actlab.records.settings import PROCESSOR
 from actlab.study import provenance
 from actlab.study.cache import place_of, run_task, tensors_of
-from actlab.study.kinds import check_trains, load
+from actlab.study.params import RECORDED, trial_in
 from actlab.study.progress import Training, Watch, seconds_of, why
 from actlab.study.trial import Report, Results, Task, Trial
 from actlab.trainers import checkpoint
@@ -52,7 +52,7 @@ class RecordedTrial:
     @cached_property
     def trial(self) -> Trial:
         """As it was planned."""
-        return load(self.record, self.label)
+        return trial_in(self.record, self.label)
 
     @cached_property
     def results(self) -> Results:
@@ -122,8 +122,9 @@ def told_of(watch: Watch, trial: RecordedTrial, iteration: int, loss: float) -> 
 def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTrial:
     """One trial of a record, the first unless a label or seed names another; ``BadInput`` lists the labels if it has
     none of that name, ``RecordError``: it has no trials."""
-    check_trains(record)
-    labels = [trial["label"] for trial in record["trials"]]
+    labels = [trial["label"] for trial in record.get("trials", ())]
+    if record["kind"] not in RECORDED or not labels:
+        raise RecordError(f"a record of kind {record['kind']!r} holds no trials that can be trained again")
     label = labels[0] if label is None else str(label)
     if label not in labels:
         raise BadInput(f"{record['arm']} has no trial {label!r}: known are {', '.join(labels)}")

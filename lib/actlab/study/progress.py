@@ -11,7 +11,7 @@ from rich.live import Live
 
 from actlab.records import store
 from actlab.records.settings import differing, named
-from actlab.study.trial import Arm
+from actlab.study.arm import Arm
 
 
 @dataclass(frozen=True)

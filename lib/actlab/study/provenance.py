@@ -15,7 +15,7 @@ import torch
 from actlab import paths
 from actlab.plugins.guard import KERNELS
 
-TRIALS = ("trial", "language_trial", "characters", "twins", "tokens", "shards", "images", "defects")
+TRIALS = ("trial", "characters", "twins", "tokens", "shards", "images", "defects")
 CODE_OF_A_TRIAL = (
     *("activations.py", "models", "optimizers", "data", "trainers"),
     *(f"study/{name}.py" for name in TRIALS),

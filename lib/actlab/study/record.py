@@ -16,8 +16,9 @@ from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
 from actlab.study import provenance
+from actlab.study.arm import Arm
 from actlab.study.cache import tensors_of
-from actlab.study.trial import Arm, Results
+from actlab.study.trial import Results
 from actlab.trainers import setup
 
 NO_BITS = ("seconds", "started", "tokens_per_second", "training", "traceback")
@@ -81,7 +82,7 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
     path = "compiled" if getattr(first, "compiled", False) else first.path
     origin = provenance.of_record(path, first.data(arm.measures.prediction_windows))
     return {
-        **first.measure(arm, results, tensors_of),
+        **arm.measured(results, tensors_of),
         "config": dict(arm.config),
         "study": arm.study,
         "arm": arm.id,

@@ -21,10 +21,9 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, RecordError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
+from actlab.study.arm import means
 from actlab.study.cache import train_afresh
 from actlab.study.load_model import RecordedTrial, told_of
-from actlab.study.measure import means
-from actlab.study.measured_again import measured_again
 from actlab.study.progress import Ended, Started, Watch, seconds_of, unwatched, why
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import Report, Task
@@ -126,9 +125,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     seconds = time.perf_counter() - since
-    beside, left_out = measured_again(trial, after, tensors)
-    unequal = [name for name, equal in beside.items() if not equal]
-    differs = [*differing(before, after), *_wrong_means(record), *unequal]
+    differs = [*differing(before, after), *_wrong_means(record)]
     changed = _changed(record)
     outcome: store.Record = {
         "kind": "replay",
@@ -137,7 +134,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         "trial": trial.label,
         "record_checksum": record["checksum"],
         "equal": not differs,
-        "compared": [*sorted(bits_of(before)), "means", *beside],
+        "compared": [*sorted(bits_of(before)), "means"],
         "differs": differs,
         "changed": changed,
         "seconds": seconds,
@@ -147,8 +144,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         return Replay(f"{trial.name}: FAILED: {why(after)}", outcome, wrong=True)
     outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
     outcome["total_variation"] = far_apart(trial, tensors) if differs else 0.0
-    also = f"; not compared: {left_out}" if left_out else ""
-    return Replay(f"{trial.name}: {_verdict(outcome, record)}{also}", outcome, wrong=bool(differs and not changed))
+    return Replay(f"{trial.name}: {_verdict(outcome, record)}", outcome, wrong=bool(differs and not changed))
 
 
 def keep(outcome: store.Record) -> Path:

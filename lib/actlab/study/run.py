@@ -4,22 +4,19 @@ rest is trained."""
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from actlab import paths
-from actlab.errors import BadInput, UnknownName, brief, check_number
+from actlab.errors import BadInput, brief, check_number
 from actlab.records import store
 from actlab.study import provenance
+from actlab.study.arm import Arm, together
 from actlab.study.cache import has_ended, run_task
-from actlab.study.kinds import study_of
-from actlab.study.overrides import overridden
+from actlab.study.params import study_of
 from actlab.study.progress import Ended, Recorded, Started, Training, Watch, names_of, unwatched
 from actlab.study.record import check_growth, finish, record_of, recorded
-from actlab.study.study import Study, read_mapping
-from actlab.study.trial import Arm, Results, Task, Trial, together
+from actlab.study.study import Study
+from actlab.study.trial import Results, Task, Trial
 from actlab.study.workers.pool import run_tasks
 from actlab.trainers.setup import missing_device
 
@@ -54,37 +51,6 @@ class StudyRecords:
             trials = record["trials"] if record else ()
             failed += [(arm, trial) for trial in trials if trial["status"] == "failed"]
         return failed
-
-
-def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:
-    """A study from a YAML file, of the kind that it names (``repro`` where it is silent), checked.
-
-    Args:
-        path: of the file; one that is not in the current folder, as ``params/NAME.yaml``, is looked up in the
-            project's and among those of the recorded studies.
-        plugins: files beside those that it names.
-        sets, changes: of fields, before anything is checked (``overrides.overridden``).
-
-    Raises:
-        BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
-    """
-    if not path.exists() and path.parent in (Path(), Path("params")):
-        found = paths.params_file(path.stem)  # of the project, seen from a folder in it, or of a recorded study
-        if not found.exists():
-            raise _no_file(path)
-        path = found
-    values, where = overridden(read_mapping(path), plugins, sets, changes), str(path)
-    kind = study_of(str(values.pop("kind", "repro")), where)
-    if isinstance(rates := values.get("rates"), dict):
-        values["rates"] = {**rates, "beside": str(path.parent)}
-    if "study" not in values:
-        if not values.get("plugins"):  # what else is wrong is said first, but no plug-in runs for it
-            kind.parse(values, where)
-        raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
-    study = kind.parse(values, where)
-    if not {"model", "activation"} & {text.partition("=")[0].strip() for text in (*sets, *changes)}:
-        study.check_named(where)
-    return study
 
 
 def load(study: Study) -> StudyRecords:
@@ -228,15 +194,3 @@ def _check_devices(devices: set[str]) -> None:
     for device in devices:
         if wrong := missing_device(device):
             raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
-
-
-def _no_file(path: Path) -> BadInput:
-    """What there is where a study has no params file of its name."""
-    name = path.stem
-    with suppress(paths.NoProject):
-        if name in store.studies():
-            return BadInput(
-                f"cannot read {path}: {store.where(name)} has records, and no params file of that name; name the file "
-                f"that made them, with --set study={name}"
-            )
-    return UnknownName("params file", name, paths.params_names())

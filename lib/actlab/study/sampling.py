@@ -14,8 +14,8 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.kinds import RECORDED
 from actlab.study.load_model import kept_model, told_of, trial_of, vocabulary_of
+from actlab.study.params import RECORDED
 from actlab.study.progress import Watch, unwatched
 from actlab.trainers.seeds import generator
 

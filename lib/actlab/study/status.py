@@ -14,14 +14,13 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from actlab.data.fetch import no_download
-from actlab.errors import ActlabError, DataError
+from actlab.errors import DataError
+from actlab.study.arm import Arm, together
 from actlab.study.cache import cached, place_of
 from actlab.study.progress import in_time, seconds_of
 from actlab.study.record import failure_of, recorded
-from actlab.study.run import tasks_of
 from actlab.study.study import Study
-from actlab.study.trial import Arm, Results, Task, Trial, together
-from actlab.trainers.setup import missing_device
+from actlab.study.trial import Results, Task, Trial
 
 LEFT = ("running", "failed", "missing")
 STATES = ("recorded", "ended", *LEFT)
@@ -64,7 +63,6 @@ def of(study: Study, arms: list[Arm] | None = None) -> pd.DataFrame:
             pace = pace_of(trial)
             if pace not in known:
                 known[pace] = math.nan
-                known |= seconds_timed(trial, arms)
             row["seconds"] += known[pace]
     table = pd.DataFrame(rows.values())
     if table["seconds"].isna().any():
@@ -125,16 +123,6 @@ def seconds_known(every: Mapping[Trial, Found]) -> dict[str, float]:
         if "seconds" in found.results:
             spent[pace_of(trial)].append(seconds_of(found.results))
     return {pace: median(each) for pace, each in spent.items()}
-
-
-def seconds_timed(trial: Trial, arms: list[Arm]) -> dict[str, float]:
-    """The same of a trial and those that train with it, by a few steps that are timed now; nothing where its data or
-    device is not here, or a part of it fails."""
-    if not missing_device(trial.place):
-        with no_download(), suppress(ActlabError, KeyError):
-            task = next(task for task in tasks_of(arms) if trial in task.trials)
-            return dict.fromkeys(map(pace_of, task.trials), trial.seconds(task) / len(task.trials))
-    return {}
 
 
 def pace_of(trial: Trial) -> str:

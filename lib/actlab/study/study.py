@@ -1,68 +1,65 @@
 """A study as data: a params file, checked on entry. Its fields are those of a trial, where a list is an axis, and those
-of the study itself."""
+of the study itself: seeds, measures, learning rates that it chooses or takes, a registered plan."""
 
-import hashlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from itertools import product
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from math import inf
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import ValidationError, create_model, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, create_model, model_validator
 
-from actlab.errors import LIMITS, BadInput, brief, check_name
-from actlab.files import parse_yaml, read_bytes
-from actlab.study.fields import BEFORE, Axis, Plugins, Seed, StudyName, Trials
-from actlab.study.plan import Checked
-from actlab.study.trial import Arm, Settings, Trial
+from actlab.errors import BadInput, brief, check_name
+from actlab.optimizers import OPTIMIZERS
+from actlab.statistics.tuning import Rule, step
+from actlab.study.arm import Arm
+from actlab.study.fields import Axis, Checked, Count, CountOrNone, Number, Plugins, StudyName, each_once
+from actlab.study.record import recorded
+from actlab.study.trial import Settings, Trial
+from actlab.study.tuning import Rates, chosen, warn_of_departures
 
-SHOWN = 3
-"""Wrong fields that one message names."""
+FAULTS = 3
+"""The most wrong fields that one message names."""
 
 
 class Study(Checked):
-    """What studies of every kind have: unknown keys and wrong types are refused, nothing changes after entry."""
+    """What studies of every kind have."""
 
     kind: ClassVar[str]
-    """As a params file names it."""
+    """Its kind, as a params file names it."""
     trial: ClassVar[type[Trial]]
-    """Its trials, whose fields are axes here (``with_axes``)."""
-
-    plugins: Plugins = ()
-    """Python files with parts of your own, seen from the current folder."""
-    study: StudyName
-    """Folder of the records below results/."""
-    trials: Trials
-    """Independently seeded training runs of each arm."""
-    seed: Seed = 42
-    """Of the first trial; the others follow it."""
+    """The class of its trials, whose fields are axes here (``with_axes``)."""
     single: ClassVar[tuple[str, ...]] = ()
     """Fields of a trial that have one value in a study, since a list is one."""
     axes: ClassVar[tuple[str, ...]] = ()
     """The fields that may have several levels, the slowest first."""
 
+    plugins: Plugins = ()
+    """Python files with parts of your own, seen from the current folder."""
+    study: StudyName
+    """Folder of the records below results/."""
+    trials: Count
+    """Independently seeded training runs of each arm."""
+    seed: CountOrNone = 42
+    """Of the first trial; the others follow it."""
+
     def arms(self) -> list[Arm]:
         """Its arms in the order in which they run."""
         raise NotImplementedError
 
-    @property
-    def of_each(self) -> tuple[str, ...]:
-        """Settings in which its arms differ though its params file names one value, or none."""
-        return ()
-
-    def check_named(self, where: str) -> None:
+    def check_per_arm(self, where: str) -> None:
         """``UnknownName`` where a part of its params file is about an arm that it lacks."""
 
     def prepare(self, missing: Sequence[Arm]) -> None:
-        """Check, before anything is trained, what the missing arms need."""
+        """Checks what the missing arms need, before anything is trained."""
 
     @property
     def seeds(self) -> range:
-        """Of the trials."""
+        """The seeds of the trials."""
         return range(self.seed, self.seed + self.trials)
 
     def levels(self, name: str) -> tuple[Any, ...]:
-        """Of one axis."""
+        """The levels of one axis."""
         return tuple(getattr(self, name))
 
     def points(self) -> Iterator[Settings]:
@@ -76,30 +73,15 @@ class Study(Checked):
         """Checked parameters from plain values (a list may stand for a tuple).
 
         Raises:
-            BadInput: with every field that is wrong, what it was given and what is allowed.
+            BadInput: with the fields that are wrong, what each was given and what is allowed.
         """
-        for key in values:
-            check_name("parameter", key, cls.model_fields, where)
         try:
-            if values.get("plugins"):  # none of them runs for a file that is wrong otherwise
-                cls.model_validate(values, context=BEFORE)
-            return cls.model_validate(values)
+            return cls.model_validate(dict(values))
         except ValidationError as error:
-            wrong = error.errors()
-            of_plugins = [item for item in wrong if item["loc"][:1] == ("plugins",)]
-            shown = of_plugins or wrong  # others may follow from them
-            told = [explained(item, values) for item in shown[:SHOWN]]
-            more = f"; and {len(wrong) - SHOWN} more" if len(shown) > SHOWN else ""
-            raise BadInput(f"{where}: {'; '.join(told)}{more}") from None
-
-    @model_validator(mode="after")
-    def _not_too_many(self) -> Self:
-        if (last := self.seeds[-1]) > LIMITS["seed"]:
-            raise BadInput(f"seed={self.seed}, trials={self.trials}: the last seed is {last}, {LIMITS['seed']} at most")
-        several = [name for name in self.axes if len(self.levels(name)) > 1]
-        if (arms := math.prod(len(self.levels(name)) for name in several)) > LIMITS["arms"]:
-            raise BadInput(f"{' x '.join(several)} make {arms:,} arms: {LIMITS['arms']:,} at most")
-        return self
+            faults = error.errors()
+            texts = [explained(fault, values) for fault in faults[:FAULTS]]
+            more = f"; and {len(faults) - FAULTS} more" if len(faults) > FAULTS else ""
+            raise BadInput(f"{where}: {'; '.join(texts)}{more}") from None
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
         """A checked copy with some fields changed."""
@@ -110,48 +92,186 @@ S = TypeVar("S", bound=Study)
 
 
 def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
-    """Gives a class of studies the fields of its ``trial``, each an axis; ``usual``: levels that they have unless
+    """Gives a class of studies the fields of its ``trial``, each an axis; ``usual``: the levels that an axis has unless
     given, where these are not the trial's own."""
 
     def widened(study: type[S]) -> type[S]:
-        fields: Settings = {}
-        axes = []
+        added: Settings = {}
         for name, info in study.trial.model_fields.items():
             annotated: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
             if name in study.single:
-                fields[name] = annotated, info.default
-            elif name not in study.trial.no_axis:
-                fields[name] = Axis[annotated], usual.get(name, (info.default,))
-                axes.append(name)
-        made: type[S] = create_model(study.__name__, __base__=study, __module__=study.__module__, **fields)
-        made.axes = tuple(axes)
+                added[name] = annotated, info.default
+            elif name in study.trial.identifying():
+                added[name] = Axis[annotated], usual.get(name, (info.default,))
+        made: type[S] = create_model(study.__name__, __base__=study, __module__=study.__module__, **added)
+        made.axes = tuple(name for name in added if name not in study.single)
         made.__doc__ = study.__doc__
         return made
 
     return widened
 
 
-def read_mapping(path: Path) -> Settings:
-    """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
-    try:
-        content = read_bytes(path, "params file")
-        text = content.decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read {path}: {error}") from None
-    values = parse_yaml(text, str(path))
-    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
-        raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
-    if isinstance(values.get("plan"), dict):
-        values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
-    return values
+def explained(fault: Any, values: Mapping[str, Any]) -> str:
+    """One of pydantic's errors in words. ``values``: as they were given."""
+    place = [str(part) for part in fault["loc"] if "(" not in str(part)]  # of a union, pydantic names the branch
+    if place[1:2] == ["0"] and not isinstance(values.get(place[0]), list | tuple):
+        del place[1]  # one value, which was read as a list of one
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{'.'.join(place)}={brief(fault['input'])}: {message}" if place else message
 
 
-def explained(item: Any, values: Mapping[str, Any]) -> str:
-    """One of pydantic's errors. ``values``: as they were given."""
-    loc = item["loc"]
-    given = values.get(loc[0]) if loc else None
-    if loc[1:2] == (0,) and not isinstance(given, list | tuple) and not str(given).startswith("["):
-        loc = (loc[0], *loc[2:])  # one value, which was read as a list of one
-    place = ".".join(str(each) for each in loc if "(" not in str(each))  # of a choice of two, pydantic's own name
-    message = item["msg"].removeprefix("Value error, ")
-    return f"{place}={brief(item['input'])}: {message}" if place else message
+# The registered plan of a confirmatory study, which its records know by the hash of the params file that holds it.
+# That it was committed before the training began is read from the repository's history (``plans.history``).
+
+
+class Hypothesis(Checked):
+    """One statement that the runs can contradict, with the arms that it compares and when it counts as supported."""
+
+    name: str
+    """In tables."""
+    says: str
+    """The statement."""
+    supported_if: str
+    """When it counts as supported, in words."""
+    activations: list[str] = Field([])
+    """Which it is about."""
+    direction: Literal["lower", "higher", ""] = ""
+    """Of the outcome's difference from the reference."""
+
+
+class Outcome(Checked):
+    """What is compared with the reference: a metric, where, its family of comparisons, and its margin of
+    equivalence."""
+
+    name: str
+    """In tables."""
+    metric: str
+    """What is compared."""
+    at: Literal["equal loss", "equal steps", "end"]
+    """Where along training."""
+    levels: list[float] = Field([])
+    """Equal loss: shares of the way from the primary level (0) to the loss at the first evaluation (1)."""
+    margin: Number | None = Field(None, gt=0)
+    """Of equivalence, by two one-sided tests; in the metric's unit."""
+    primary: bool = False
+    """The one that decides."""
+
+
+class Plan(Checked):
+    """What is decided before the runs. A later change makes a new ``version``; the old one stays in the history."""
+
+    version: Count
+    """Rises with every change."""
+    question: str
+    """In one sentence."""
+    reference: str = "relu"
+    """The activation that the others are compared with."""
+    alpha: float = Field(0.05, ge=0.05, le=0.05)
+    """The level at which every page tests."""
+    correction: Literal["holm"] = "holm"
+    """For many comparisons."""
+    outcomes: list[Outcome]
+    """What is compared, each with name, metric, at and margin."""
+    hypotheses: list[Hypothesis]
+    """What the runs can contradict, each with name, says and supported_if."""
+    excluded_if: str
+    """When an arm is left out, in words."""
+    sha256: str = Field("", pattern="^$|^[0-9a-f]{64}$")
+    """Of the params file; filled in when it is read."""
+
+
+def _known_rule(rule: object) -> object:
+    for name in rule if isinstance(rule, dict) else ():
+        check_name("setting of tuning", name, [field.name for field in fields(Rule)])
+    return rule
+
+
+def _no_rate_twice(rule: Rule) -> Rule:
+    each_once(tuple(rule.rates))
+    each_once(tuple(rule.seeds))
+    return rule
+
+
+class LanguageStudy(Study):
+    """What studies of both kinds of language models have. A study falls into cells, one for each combination of the
+    factors that name its trials; each cell may have a learning rate of its own."""
+
+    recorded: ClassVar[tuple[str, ...]]
+    """The kinds of its records: first that of its plain trials."""
+    tunes: ClassVar[str]
+    """The field that a tuning chooses."""
+    tuned_by: ClassVar[tuple[str, ...]]
+    """The factors of a cell for which a rate is chosen."""
+    rates: Rates | None = None
+    """Take the learning rates (or factors) that another study has chosen."""
+    tuning: Annotated[Rule, BeforeValidator(_known_rule), AfterValidator(_no_rate_twice)] | None = None
+    """Choose a learning rate (or factor) for each arm."""
+    plan: Plan | None = None
+    """What was decided before the runs."""
+
+    @model_validator(mode="after")
+    def _betas_fit(self) -> Self:
+        having = sorted(name for name, row in OPTIMIZERS.items() if row.has_betas)
+        for name in self.levels("optimizer") if getattr(self, "betas", None) else ():
+            if name in OPTIMIZERS and name not in having:
+                raise BadInput(f"betas: optimizer {name!r} takes none; those that do are {', '.join(having)}")
+        return self
+
+    @property
+    def decided(self) -> Settings:
+        """What a record says of the plan, and of the tuning."""
+        plan = {"plan": self.plan.model_dump(include={"version", "sha256"})} if self.plan else {}
+        return plan | ({"tuning": asdict(self.tuning)} if self.tuning else {})
+
+    def arms_of(self, kind: str) -> list[Arm]:
+        """The arms of a cell whose records are of a kind."""
+        raise NotImplementedError
+
+    @property
+    def slowest_first(self) -> tuple[str, ...]:
+        """The factors of a cell, in the order in which cells run."""
+        return self.trial.cell
+
+    def settings_of_cell(self, cell: Mapping[str, str]) -> Settings:
+        """The settings that a cell has of its own."""
+        return {}
+
+    def cells(self) -> list[Self]:
+        """The study of each cell alone, with the rate that another study has chosen for it."""
+        factors = self.slowest_first
+        cells = [dict(zip(factors, levels, strict=True)) for levels in product(*map(self.levels, factors))]
+        return [self._at_chosen_rate(self.replace(**self.settings_of_cell(cell), **cell, rates=None)) for cell in cells]
+
+    def _at_chosen_rate(self, cell: Self) -> Self:
+        if self.rates is None:
+            return cell
+        return cell.replace(**{self.tunes: chosen(self.rates, self.tuned_by, cell.arms_of(self.recorded[0])[0]).rate})
+
+    def arms(self) -> list[Arm]:
+        """Kind by kind. Those of a study that chooses learning rates depend on what is recorded."""
+        if self.tuning is not None:
+            return [arm for cell in self.cells() for arm in cell.tried(self.tuning)]
+        cells = self.cells()
+        return list(dict.fromkeys(arm for kind in self.recorded for cell in cells for arm in cell.arms_of(kind)))
+
+    def tried(self, rule: Rule) -> list[Arm]:
+        """The arms of a cell that the rule has tried, or wants next: one a rate and seed."""
+        if (several := len(list(self.points()))) > 1:
+            named = " ".join(str(self.levels(name)[0]) for name in self.trial.cell)
+            raise BadInput(f"{named} has {several} settings: a study that chooses rates takes one")
+        arms: list[Arm] = []
+        losses: dict[tuple[float, int], float] = {}
+        while wanted := step(losses, rule)[0]:
+            ones = [self.replace(**{self.tunes: rate, "seed": seed, "trials": 1}) for rate, seed in wanted]
+            arms += (new := [one.arms_of(self.recorded[0])[0] for one in ones])
+            for tried, record in zip(wanted, map(recorded, new), strict=True):
+                if record is None:
+                    return arms
+                (trial,) = record["trials"]
+                losses[tried] = float(trial["final"]["val_loss"]) if trial["status"] == "done" else inf
+        return arms
+
+    def prepare(self, missing: Sequence[Arm]) -> None:
+        """Warns where the rates were chosen under other settings."""
+        if self.rates is not None:
+            warn_of_departures(self.rates, self.tuned_by, missing)

@@ -19,14 +19,13 @@ from actlab.models.symmetry import MODES, POLICIES
 from actlab.models.vocabulary import Vocabulary
 from actlab.optimizers import OPTIMIZERS
 from actlab.records import store
+from actlab.records.settings import CELLS
+from actlab.study.arm import Arm, TrialTensors, means
 from actlab.study.cache import checkpoint_of
-from actlab.study.fields import ActivationName, Batch, OptimizerName, Positive, StudyName, Trials, one_of
-from actlab.study.language_study import LanguageStudy
-from actlab.study.language_trial import LanguageTrial, weights, without_vocabulary
-from actlab.study.measure import means
+from actlab.study.fields import ActivationName, Count, CountOrNone, OptimizerName, Positive, StudyName, name_in
 from actlab.study.shards import Shards, own_shards, text_shards
-from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Left, Outcome, Report, Results, Settings, Task
+from actlab.study.study import LanguageStudy, with_axes
+from actlab.study.trial import LanguageTrial, Outcome, Report, Results, Settings, Task, weights, without_vocabulary
 from actlab.trainers import loop
 from actlab.trainers.evaluation import exact, logits_of, measure
 from actlab.trainers.recipes import LEAST
@@ -47,46 +46,47 @@ class TokenTrial(LanguageTrial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
     kind = "ablation"
-    later = ("betas", "clip")
-    named_by = ("optimizer", "symmetry", "activation")
-    in_recipe = (
-        *("iterations", "evaluate_every", "device", "dtype", "compiled", "schedule", "micro_batches", "warmup", "clip"),
+    cell = tuple(CELLS["ablation"])
+    identity = (
+        *("optimizer", "symmetry", "activation", "rate_factor", "scale", "dataset", "shards", "vocab_size"),
+        *("qkv_bias", "evaluation", "soap_max_dim", "batch_size", "validation?", "validation_windows", "betas?"),
+        *("recipe.iterations", "recipe.evaluate_every", "recipe.device", "recipe.dtype", "recipe.compiled"),
+        *("recipe.schedule", "recipe.micro_batches", "recipe.warmup", "recipe.clip?"),
     )
-    told_later = ("validation", "betas", "clip")
     may_be_own = ("activation", "optimizer", "dataset")
     vocab_size: Annotated[int, Field(ge=257, le=65536)] = 512
     """Largest vocabulary of the text's byte-pair encoding."""
-    shards: Annotated[str, Field(pattern=r"^[^<>\x00-\x1f]{0,200}$")] = ""
+    shards: str = ""
     """Folder of *train*.bin and *val*.bin below the data folder, in place of the text."""
-    scale: Annotated[str, one_of("scale", GPT2_SCALES)] = "quick"
+    scale: Annotated[str, name_in("scale", GPT2_SCALES)] = "quick"
     """Size of the model."""
     qkv_bias: bool = True
     """Whether the qkv projection has a learned bias, which can cancel the mean of bQ."""
-    evaluation: Annotated[str, one_of("evaluation policy", POLICIES)] = "mean"
+    evaluation: Annotated[str, name_in("evaluation policy", POLICIES)] = "mean"
     """The random vectors in evaluation: the last draw, or their mean."""
-    batch_size: Batch = 8
+    batch_size: Count = 8
     """Sequences in a batch."""
-    micro_batches: Batch = 1
+    micro_batches: Count = 1
     """Batches whose gradients make one step."""
-    schedule: Annotated[str, one_of("schedule", ("constant", "cosine"))] = "constant"
+    schedule: Annotated[str, name_in("schedule", ("constant", "cosine"))] = "constant"
     """Of the learning rate; cosine: to a tenth at the end."""
-    soap_max_dim: Annotated[int, Field(ge=0, le=100_000)] = 10_000
+    soap_max_dim: CountOrNone = 10_000
     """Longest side that SOAP gives a basis."""
     rate_factor: Positive = 1.0
     """Multiple of the optimizer's published learning rate."""
     optimizer: OptimizerName = "ecd"
     """With its published settings, or one that a plug-in registers."""
-    symmetry: Annotated[str, one_of("symmetry mode", MODES)] = "symmetric"
+    symmetry: Annotated[str, name_in("symmetry mode", MODES)] = "symmetric"
     """What is added in attention."""
     activation: ActivationName = "gelu"
     """Of the feed-forward layers."""
 
     @property
     def settings(self) -> Settings:  # noqa: D102
-        told = super().settings
+        settings = super().settings
         return {
-            **told,
-            "recipe": told["recipe"] | {"final_share": LEAST},
+            **settings,
+            "recipe": settings["recipe"] | {"final_share": LEAST},
             "positions": "learned",
             "model_size": without_vocabulary(GPT2_SCALES[self.scale]) | NO_CHOICE,
             "optimizer_settings": {**OPTIMIZERS[self.optimizer].defaults, **self.optimizer_settings},
@@ -167,17 +167,7 @@ class TokenTrial(LanguageTrial):
         )
         done = loop.train(training)
         analyses = batch_losses(model, self.validation_tokens) if done.status == "done" else {}
-        return [({**self.left(model, done), "analyses": analyses}, weights(model))]
-
-    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
-        """Means are over the trials that are done; losses in nats a token, accuracies in %."""
-        return {
-            "model_name": "gpt2",
-            **{name: getattr(self, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
-            "n_parameters": results[0].get("n_parameters"),
-            **means(("val_loss", "val_accuracy"), results),
-            "trials": results,
-        }
+        return [({**self.results_of(model, done), "analyses": analyses}, weights(model))]
 
 
 def batch_losses(model: LanguageModel, tokens: Tensor) -> Results:
@@ -196,6 +186,20 @@ def batch_losses(model: LanguageModel, tokens: Tensor) -> Results:
     return {"batch_tokens": batch_tokens, "batch_losses": [round(value, 6) for value in means.tolist()]}
 
 
+class TokenArm(Arm):
+    """An arm of the ablation."""
+
+    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
+        """Means are over the trials that are done; losses in nats a token, accuracies in %."""
+        return {
+            "model_name": "gpt2",
+            **{name: self.config[name] for name in ("activation", "optimizer", "symmetry", "rate_factor")},
+            "n_parameters": results[0].get("n_parameters"),
+            **means(("val_loss", "val_accuracy"), results),
+            "trials": results,
+        }
+
+
 @with_axes(
     optimizer=("ecd", "adamw", "sgdm", "soap"), symmetry=("symmetric", "bQbV"), activation=("gelu", "random_prelu")
 )
@@ -210,7 +214,7 @@ class TokenStudy(LanguageStudy):
     tuned_by = ("optimizer",)
     study: StudyName = "ablation-quick"
     """Folder of the records below results/."""
-    trials: Trials = 1
+    trials: Count = 1
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
     def arms_of(self, kind: str) -> list[Arm]:
@@ -222,7 +226,7 @@ class TokenStudy(LanguageStudy):
             factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
             name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
             config = first.settings | {"trials": [trial.label for trial in trials]}
-            arms.append(Arm(self.study, kind, name, trials, config, decided=self.decided))
+            arms.append(TokenArm(self.study, kind, name, trials, config, decided=self.decided))
         return arms
 
 

@@ -18,13 +18,12 @@ from actlab.errors import BadInput
 from actlab.models import SCALES, count_parameters
 from actlab.records import store
 from actlab.records.settings import text
-from actlab.study import timing
+from actlab.study.arm import CharacterArm, TrialTensors
 from actlab.study.character_study import CharacterStudy
 from actlab.study.characters import PLAIN, CharacterTrial
 from actlab.study.fields import Axis
-from actlab.study.language_trial import weights
 from actlab.study.study import with_axes
-from actlab.study.trial import Arm, Left, Outcome, Report, Results, Task
+from actlab.study.trial import Outcome, Report, Results, Task, weights
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.twins import (
@@ -62,7 +61,6 @@ class TwinTrial(CharacterTrial):
     """A leader, or a follower beside it."""
 
     kind = "twins"
-    later = ("betas",)
     optimizer: Literal["adamw", "adamw-eps", "sgd"] = "adamw"
     """What steps; adamw-eps: AdamW with epsilon 1e-4, so that tiny gradients make tiny steps."""
     betas: None = None
@@ -128,21 +126,20 @@ class TwinTrial(CharacterTrial):
             outcomes.append((results, weights(net)))
         return outcomes
 
-    def measure(self, arm: Arm, results: list[Results], tensors: Left) -> store.Record:
+
+class TwinArm(CharacterArm):
+    """Leaders and their followers."""
+
+    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
         """As of characters, on each leader and its followers; ``steps``: what was measured along training."""
-        ends, steps = [dict(each) for each in results], dict[int, list[Results]]()
+        ends, steps = [dict(trial) for trial in results], dict[int, list[Results]]()
         for end in ends:
             for row in end.pop("steps", ()):
                 pair = {"between": ["-".join(filter(None, (str(end["seed"]), row["beside"]))), end["label"]], **row}
                 del pair["change"], pair["beside"]
                 steps.setdefault(pair.pop("iteration"), []).append(pair)
         along = [{"iteration": at, "pairs": pairs} for at, pairs in sorted(steps.items())]
-        return {**super().measure(arm, ends, tensors), "steps": along}
-
-    def seconds(self, task: Task) -> float:
-        """As its trials would take, each alone."""
-        alone = CharacterTrial.model_construct(**self.leader.model_dump() | {"optimizer": "adamw"})
-        return timing.seconds(alone, task)
+        return {**super().measured(ends, tensors), "steps": along}
 
 
 @with_axes(activation=("relu", "gelu", "swish", "smelu_05", "smelu_1"))
@@ -151,6 +148,7 @@ class TwinStudy(CharacterStudy):
 
     kind = "twins"
     trial = TwinTrial
+    arm = TwinArm
     recorded = ("twins",)
     noise_floor: Literal[False] = False
     """None: the followers take its place."""

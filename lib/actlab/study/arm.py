@@ -1,0 +1,271 @@
+"""An arm: the trials of one record, and what that record measures on them when all have ended: each trial, pairs of
+them, snapshots, averages of weights, ensembles."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from statistics import fmean
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from actlab import metrics
+from actlab.models import LanguageModel
+from actlab.plugins import Parts, said_of
+from actlab.records import store
+from actlab.records.defect_names import BATCHES
+from actlab.records.settings import by_content
+from actlab.study import defects
+from actlab.study.trial import LanguageTrial, Results, Trial
+from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.windows import spread
+
+TrialTensors = Callable[[Trial, int | None], Mapping[str, Tensor]]
+"""The tensors that a trial has saved, at its end or at a snapshot."""
+Predictions = Mapping[str, Tensor]
+"""Label of a trial -> its probabilities (N, V) on the frozen windows."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What an arm's record measures on its trials, beside their own results: no part of a trial's identity."""
+
+    prediction_windows: int = 0
+    """Frozen validation windows on which predictions are compared."""
+    training_windows: int = 0
+    """Windows of the training text that are evaluated at the end, without dropout."""
+    snapshots: tuple[int, ...] = ()
+    """Steps at which the weights are kept and the trials compared as well."""
+    protocol: tuple[str, ...] = ()
+    """Names of the defects that are on."""
+    ensembles: tuple[int, ...] = ()
+    """Sizes of the ensembles that are compared, beside single trials."""
+    equal_compute: tuple[int, ...] = ()
+    """The same, each network after an equal share of the steps: two networks of half of them."""
+    metrics: Parts = ()
+    """A user's own metrics: (name, sha256)."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The trials of one record."""
+
+    study: str
+    kind: str
+    """The kind of its record: ``trials``; ``floor``: the first seed plain, repeated and with one bit moved;
+    ``perturbed``: every seed plain and changed; ``twins``; ``mnist``; ``ablation``."""
+    name: str
+    trials: tuple[Trial, ...]
+    config: Mapping[str, Any] = field(compare=False)
+    """What its record says of its settings; their hash is in its id."""
+    measures: Measures = Measures()
+    decided: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What its record says of its ``plan``, and of the ``tuning`` of learning rates; its id does not depend on it."""
+
+    @cached_property
+    def id(self) -> str:
+        """``charlm-gelu-<hash>``: the name of its record, by which a recorded arm is found."""
+        return f"{self.name}-{store.digest(by_content(self.config))[:10]}"
+
+    @property
+    def as_record(self) -> store.Record:
+        """What its record will say of its settings."""
+        about = {"kind": self.kind, "arm": self.id, "model_name": self.config.get("model", "")}
+        return {**self.config, **about, "config": self.config}
+
+    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
+        """The part of its record that arms of its kind alone have. ``results``: of its trials, in their order."""
+        raise NotImplementedError
+
+
+def together(arms: Sequence[Arm]) -> dict[Trial, tuple[int, ...]]:
+    """Each trial of some arms once, with the snapshots that they want of it."""
+    snapshots: dict[Trial, tuple[int, ...]] = {}
+    for arm in arms:
+        for trial in arm.trials:
+            snapshots[trial] = tuple(sorted({*arm.measures.snapshots, *snapshots.get(trial, ())}))
+    return snapshots
+
+
+def means(names: Iterable[str], trials: Iterable[Results], pairs: Iterable[Results] = ()) -> dict[str, float]:
+    """A record's means: of the last evaluations of the trials that are done, and of their pairs; NaN of nothing."""
+    rows = [*(trial.get("final", trial) for trial in trials if trial["status"] == "done"), *pairs]
+    values = {name: [row[name] for row in rows if name in row] for name in names}
+    return {f"avg_{name}": fmean(column) if column else math.nan for name, column in values.items()}
+
+
+def row_pairs(predictions: Predictions, couples: Sequence[tuple[str, str]], own: Iterable[str] = ()) -> list[Results]:
+    """The row-wise metrics of these pairs of trials."""
+    distances = metrics.pairwise(predictions, couples, own)
+    return [{"between": list(pair), **values} for pair, values in zip(couples, distances, strict=True)]
+
+
+def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Every unordered pair of disjoint ensembles of ``size`` trials each."""
+    for first in combinations(labels, size):
+        rest = [label for label in labels[labels.index(first[0]) :] if label not in first]
+        for second in combinations(rest, size):
+            yield first, second
+
+
+def ensembles(predictions: Predictions, size: int, most: int | None = None, own: Iterable[str] = ()) -> list[Results]:
+    """The row-wise metrics between the mean probabilities of two disjoint ensembles of ``size`` trials: of all such
+    pairs, or of ``most`` of them, evenly spread over their list."""
+    pairs = list(disjoint(list(predictions), size))
+    n = min(most or len(pairs), len(pairs))
+    rows = []
+    for first, second in (pairs[i * len(pairs) // n] for i in range(n)):
+        distances = metrics.row_means(mean_of(predictions, first), mean_of(predictions, second), own)
+        rows.append({"between": [list(first), list(second)], **distances})
+    return rows
+
+
+def ensemble_losses(predictions: Predictions, size: int, targets: Tensor) -> list[Results]:
+    """Mean cross-entropy (nats) of consecutive disjoint ensembles of ``size`` trials against ``targets`` (N,)."""
+    labels = list(predictions)
+    groups = [labels[i : i + size] for i in range(0, len(labels) - size + 1, size)]
+    return [{"of": group, "loss": F.nll_loss(mean_of(predictions, group).log(), targets).item()} for group in groups]
+
+
+def mean_of(predictions: Predictions, labels: Sequence[str]) -> Tensor:
+    """The mean probabilities of an ensemble."""
+    return torch.stack([predictions[label] for label in labels]).mean(dim=0)
+
+
+@dataclass(frozen=True)
+class CharacterArm(Arm):
+    """An arm of language models on characters, whose predictions are compared."""
+
+    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:  # noqa: D102
+        return Comparison(self, results, tensors).record()
+
+
+class Comparison:
+    """The trials of an arm of characters, compared when all of them have ended.
+
+    Args:
+        arm: of trials on characters.
+        results: of its trials, in their order.
+        tensors: what each of them saved.
+    """
+
+    def __init__(self, arm: CharacterArm, results: list[Results], tensors: TrialTensors) -> None:
+        self.arm, self.measures, self.results, self.tensors = arm, arm.measures, results, tensors
+        self.first = first = cast("LanguageTrial", arm.trials[0])  # it stands for the settings that all share
+        self.finals = {trial["label"]: trial["final"] for trial in results if trial["status"] == "done"}
+        self.done = [trial for trial in arm.trials if trial.label in self.finals]
+        any_two = arm.kind == "trials"  # an arm with changes compares each trial with the plain one of its seed
+        pairs = [(a, b) for a, b in combinations(self.done, 2) if any_two or (a.seed == b.seed and not a.change)]
+        self.couples = [(a.label, b.label) for a, b in pairs]
+        self.own_metrics = dict(self.measures.metrics)
+        self.device = "cpu" if first.device == "mps" else first.device  # Apple's has no float64 for comparing
+        self.frozen = first.compared_on(self.measures.prediction_windows)
+        self.targets = self.frozen.targets.flatten().to(self.device)  # (N,) the characters that come
+        self.end = self.predictions()
+
+    def models(self, iteration: int | None = None, start: str = "weights/") -> dict[str, LanguageModel]:
+        """Label -> model, on its device, at the end or at a snapshot; ``start``: of the names of the weights."""
+        return {
+            trial.label: trial.trained(self.tensors(trial, iteration), start).to(trial.place) for trial in self.done
+        }
+
+    def predictions(self, iteration: int | None = None, start: str = "weights/") -> Predictions:
+        """Label -> predictions of these models."""
+        models = self.models(iteration, start)
+        return {label: predict(net, self.frozen).to(self.device) for label, net in models.items()}
+
+    def record(self) -> store.Record:
+        """The arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in
+        %."""
+        pairs = self.with_distances(
+            [
+                {"between": [a, b], **metrics.compare(self.end[a], self.end[b], self.targets, self.own_metrics)}
+                for a, b in self.couples
+            ]
+        )
+        return {
+            "model_name": self.arm.config["model"],
+            "activation": self.arm.config["activation"],
+            **means(("relative_pd", "total_variation", "churn", *self.own_metrics), (), pairs),
+            **means(("val_loss", "val_accuracy"), self.results),
+            "trials": self.trials(),
+            "reproducibility_metrics": pairs,
+            **said_of(self.measures.metrics),
+            **self.blocks(),
+        }
+
+    def trials(self) -> list[Results]:
+        """The results of each trial, with its evaluation on training windows where the study wants that."""
+        if not self.measures.training_windows:
+            return self.results
+        windows = spread(self.first.text.train, self.frozen.inputs.shape[1], self.measures.training_windows)
+        training = {label: {"training": evaluate(net, windows)} for label, net in self.models().items()}
+        return [results | training.get(results["label"], {}) for results in self.results]
+
+    def with_distances(self, pairs: list[Results], iteration: int | None = None) -> list[Results]:
+        """Pairs of a trial and itself changed get the L2 norm of the difference of all weights too."""
+        if self.arm.kind not in ("floor", "perturbed"):
+            return pairs
+        nets = {label: nn.utils.parameters_to_vector(net.parameters()) for label, net in self.models(iteration).items()}
+        distances = [(nets[a] - nets[b]).norm().item() for a, b in self.couples]
+        return [pair | {"weight_distance": distance} for pair, distance in zip(pairs, distances, strict=True)]
+
+    def blocks(self) -> Results:
+        """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, where the arm has
+        them."""
+        recipe, measures, blocks = self.first.recipe, self.measures, Results()
+        if published := self.as_published(self.finals):
+            blocks["as_published"] = published
+        if measures.snapshots:
+            blocks["trajectory"] = [self.snapshot(step) for step in measures.snapshots]
+        if measures.ensembles:
+            sizes = measures.ensembles
+            blocks["ensembles"] = {str(size): ensembles(self.end, size, own=self.own_metrics) for size in sizes}
+        if recipe.average:
+            averaged = {str(decay): self.predictions(start=f"average/{decay}/weights/") for decay in recipe.decays}
+            pairs = {decay: row_pairs(nets, self.couples, self.own_metrics) for decay, nets in averaged.items()}
+            blocks["average"] = recipe.single(pairs)
+        if measures.equal_compute:
+            blocks["equal_compute"] = [self.equal_compute(size) for size in (1, *measures.equal_compute)]
+        return blocks
+
+    def as_published(self, evaluations: Results, iteration: int | None = None) -> Results:
+        """The same trials as the published defects of measurement show them; empty where none is on."""
+        on = self.measures.protocol
+        if iteration is not None:
+            on = tuple(name for name in on if name != BATCHES)  # costly: at the end only
+        models = self.models(iteration) if on else {}
+        return defects.measured(on, models, evaluations, self.first.text.validation, self.first.batch_size)
+
+    def snapshot(self, step: int) -> Results:
+        """Each trial's evaluation at a step and its distance to its own end; the pairs and defects there."""
+        histories = {trial["label"]: trial["history"] for trial in self.results if trial["label"] in self.finals}
+        evaluations = {
+            label: entry for label, history in histories.items() for entry in history if entry["iteration"] == step
+        }
+        there = self.predictions(step)
+        return {
+            "iteration": step,
+            "to_end": [
+                {"between": [a, a], **metrics.row_means(there[a], self.end[a], self.own_metrics)} for a in there
+            ],
+            "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
+            "pairs": self.with_distances(row_pairs(there, self.couples, self.own_metrics), step),
+            "as_published": self.as_published(evaluations, step),
+        }
+
+    def equal_compute(self, size: int) -> Results:
+        """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of
+        trials; their losses on the frozen windows."""
+        steps = round(self.first.iterations / size)
+        predictions = self.end if size == 1 else self.predictions(steps)
+        return {
+            "size": size,
+            "iteration": steps,
+            "pairs": ensembles(predictions, size, len(predictions) * (len(predictions) - 1) // 2),
+            "losses": ensemble_losses(predictions, size, self.targets),
+        }

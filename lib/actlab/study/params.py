@@ -1,0 +1,184 @@
+"""From a params file to a checked study of its kind, with what the command line changes; from a record back to a
+trial."""
+
+import difflib
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from actlab import paths
+from actlab.errors import BadInput, RecordError, Table, check_name
+from actlab.files import parse_yaml
+from actlab.records import store
+from actlab.study.fields import as_list, our_name
+from actlab.study.study import Study
+from actlab.study.trial import Settings, Trial
+
+KINDS: Table[str] = Table(
+    "kind", [("repro", "character_study"), ("mnist", "images"), ("ablation", "tokens"), ("twins", "twins")]
+)
+"""Kind in a params file -> its module."""
+RECORDED = {
+    **{"trials": "repro", "floor": "repro", "perturbed": "repro"},
+    **{"mnist": "mnist", "ablation": "ablation", "twins": "twins"},
+}
+"""Kind of a record -> kind of the study that makes it."""
+FILTERED = {"activation": ("activation", "network"), "model": ("model",)}
+"""Option -> the field that it filters: the first of these names that the kind of study has."""
+OF_OPTIMIZER = ("betas", "clip", "learning_rate", "rate_factor", "schedule", "warmup", "weight_decay")
+"""Fields that may be called ``optimizer.betas``."""
+
+
+def study_of(kind: str, where: str = "") -> type[Study]:
+    """The class of studies of a kind, loaded when it is needed; ``where`` the kind stands, for the message."""
+    found: type[Study] = import_module(f"actlab.study.{KINDS.find(kind, where)}").Study
+    return found
+
+
+def trial_in(record: store.Record, label: str) -> Trial:
+    """A trial of a record of any kind.
+
+    Raises:
+        RecordError: it lacks a setting of its trials.
+    """
+    try:
+        return study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
+    except KeyError as error:
+        raise RecordError(f"{record['arm']} has settings that no trial has: {error} is absent") from None
+
+
+def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:
+    """A study from a YAML file, of the kind that it names (``repro`` where it is silent), checked.
+
+    Args:
+        path: of the file; a bare NAME.yaml or params/NAME.yaml that is not here is looked up in the project.
+        plugins: files beside those that it names.
+        sets, changes: of fields, before anything is checked (``overridden``).
+
+    Raises:
+        BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
+    """
+    if not path.exists() and path.parent in (Path(), Path("params")):
+        path = paths.params_file(path.stem)
+        if not path.exists():
+            close = difflib.get_close_matches(path.stem, paths.params_names(), n=1)
+            raise BadInput(f"no such file: {path}" + (f"; did you mean {close[0]}?" if close else ""))
+    where = str(path)
+    values = overridden(read_mapping(path), plugins, sets, changes)
+    study = study_of(str(values.pop("kind", "repro")), where).parse(values, where)
+    if "study" not in values:
+        raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
+    if not {"model", "activation"} & {text.partition("=")[0].strip() for text in (*sets, *changes)}:
+        study.check_per_arm(where)
+    return study
+
+
+def read_mapping(path: Path) -> Settings:
+    """The mapping in a YAML file; a plan in it is known by the hash of the file."""
+    try:
+        content = path.read_bytes()
+        values = parse_yaml(content.decode(), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read {path}: {error}") from None
+    if not isinstance(values, dict):
+        raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
+    if isinstance(values.get("plan"), dict):
+        values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
+    return values
+
+
+def overridden(values: Settings, plugins: Sequence[str], sets: Sequence[str], changes: Settings) -> Settings:
+    """The values of a params file, unchecked, with fields set. It is then no longer the registered study: its records
+    carry no plan.
+
+    Args:
+        values: of the file; changed in place.
+        plugins: files beside the file's own.
+        sets: ``name=value``, the value in YAML; ``plugins`` come beside the others.
+        changes: fields with values; ``None`` changes nothing.
+
+    Raises:
+        BadInput: ``sets`` of another form, of a plan, or of a setting of an optimizer that there is not.
+    """
+    given = dict(_assignment(text) for text in sets)
+    given |= {name: value for name, value in changes.items() if value is not None}
+    plugins = [*plugins, *as_list(given.pop("plugins", []))]
+    with suppress(AttributeError):  # a per_arm that is no mapping of mappings is refused later
+        for own in values.get("per_arm", {}).values():
+            for name in given:  # what the command line says holds for every arm
+                own.pop(name, None)
+    for name, value in given.items():
+        set_in(values, name, value)
+    if given and values.get("plan"):
+        values["plan"] = None
+    if plugins:
+        values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *plugins]))
+    return values
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not (sign and name):
+        raise BadInput(f"--set {text}: expected name=value, as in --set iterations=100")
+    if name.startswith("optimizer."):
+        name = name.removeprefix("optimizer.")
+        check_name("setting of optimizer", name, OF_OPTIMIZER, f"--set {text}")
+    if name.startswith("plan") and value != "null":
+        raise BadInput(f"--set {text}: a plan is what a params file held before the runs; plan=null runs without it")
+    try:
+        return name, yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise BadInput(f"--set {text}: the value is not YAML") from None
+
+
+def set_in(values: Settings, name: str, value: Any) -> None:
+    """Set a field by its name, or one key of a field that is a mapping: ``rates.of``,
+    ``per_arm.charlm/gelu_0.3.iterations``.
+
+    Raises:
+        BadInput: what stands there has no keys.
+    """
+    field, _, rest = name.partition(".")
+    arm, _, key = rest.rpartition(".")
+    *path, last = (part for part in (field, arm, key) if part)
+    for part in path:
+        values[part] = values.get(part) or {}
+        values = values[part]
+        if not isinstance(values, dict):
+            raise BadInput(f"{name}={value!r}: {part} is {values!r}, which has no {last}")
+    values[last] = value
+
+
+def listed(values: Sequence[str] | None) -> list[str]:
+    """The names in options that may be repeated and may hold several with commas between them."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+
+
+def filtered(study: Study, where: str, filters: Mapping[str, Sequence[str] | None]) -> Study:
+    """A study with only those of its own levels that are named.
+
+    Args:
+        study: any.
+        where: the name of its file, for messages.
+        filters: option (a key of ``FILTERED``) -> names, with commas or repeated; none takes nothing away.
+
+    Raises:
+        UnknownName: a level that the study does not name.
+        BadInput: a filter that its kind does not have.
+    """
+    for option, values in filters.items():
+        names = [our_name(name) for name in listed(values)]
+        if not names:
+            continue
+        field = next((name for name in FILTERED[option] if name in type(study).model_fields), "")
+        if not field:
+            raise BadInput(f"--{option}: {where} is a study without it")
+        for name in names:
+            check_name(option, name, study.levels(field), f"{where} (to add one: --set {field}=...)")
+        study = study.replace(where, **{field: [name for name in study.levels(field) if name in names]})
+    return study
