@@ -1,11 +1,9 @@
-"""The errors that a user's input can cause, each with what was given, what is allowed and where; the limits of what is
-read; the closed tables of names that raise them."""
+"""The errors that a user's input can cause, each with what was given, what is allowed and where; the closed tables of
+names that raise them."""
 
 import difflib
 import math
-import re
 import reprlib
-import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,69 +13,17 @@ from typing import Any, TypeVar
 
 Row = TypeVar("Row")
 
-
-LIMITS = {
-    "params file": 100_000,
-    "plug-in": 1_000_000,
-    "record": 100_000_000,
-    "text": 100_000_000,
-    "message": 800,
-    "iterations": 10_000_000,
-    "batch": 100_000,
-    "windows": 100_000,
-    "drawn": 200_000_000,
-    "hidden": 10_000,
-    "epochs": 10_000,
-    "arms": 10_000,
-    "trials": 1000,
-    "seed": 2**31 - 1,
-    "depth": 30,
-    "written": 100_000,
-    "number": 2**63 - 1,
-}
-"""The most that is read, said or planned: bytes of files, characters of a message, numbers of a params file (``drawn``:
-windows of a trial; ``depth``: of lists in lists), characters that a model writes,
-a whole number of a record. Each is far above what a study needs and far below what a machine lacks."""
-
-
-BRIEF = reprlib.Repr()
-BRIEF.maxstring = BRIEF.maxother = 100
-
-
-def brief(value: object) -> str:
-    """A value in a message, in part: a few letters can name gigabytes."""
-    try:
-        return BRIEF.repr(value)
-    except ValueError:  # Python writes no integer of thousands of digits
-        return "a number of thousands of digits"
-
-
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal obeys, or what turns the direction of text; a tab and the end of a line are text."""
-
-
-def visible(text: str) -> str:
-    """The same with every control character as it is written in Python: what a record, a params file or a plug-in
-    says goes through here before a terminal or a file that is read in one shows it."""
-    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = 100
+brief = _BRIEF.repr
+"""A value in a message, cut where it is long."""
 
 
 class ActlabError(Exception):
     """Base of every error that is the input's fault; the command line and notebooks print it without a traceback."""
 
-    longest = LIMITS["message"]
-    """Characters; of a longer message the middle is left out."""
-
-    def __str__(self) -> str:
-        text, end = visible(self.message()), self.longest // 3
-        return text if len(text) <= self.longest else f"{text[: 2 * end]} [...] {text[-end:]}"
-
-    def message(self) -> str:
-        """The whole message."""
-        return super().__str__()
-
     def _render_traceback_(self) -> list[str]:
-        """IPython asks for it."""
+        """IPython shows these lines in place of a traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -95,12 +41,12 @@ class UnknownName(BadInput):
     actlab.errors.UnknownName: unknown activation 'rleu' in mine.yaml: did you mean 'relu'? known are gelu, relu
     """
 
-    def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
-        super().__init__(kind, name, sorted(known), where)  # with these it comes home from another process
+    def __init__(self, kind: str, name: object, known: Iterable[object], where: str = "") -> None:
+        super().__init__(kind, name, sorted(map(str, known)), where)  # from these another process makes it again
 
-    def message(self) -> str:  # noqa: D102
+    def __str__(self) -> str:
         kind, name, known, where = self.args
-        close = difflib.get_close_matches(name[:100], known, n=1) if isinstance(name, str) else []
+        close = difflib.get_close_matches(str(name), known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         place = f" in {where}" if where else ""
         return f"unknown {kind} {brief(name)}{place}: {hint}known are {', '.join(known)}"
@@ -112,18 +58,16 @@ def needs(extra: str, what: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise BadInput(f"{what}: {error.name} is not installed: pip install 'actlab[{extra}]'") from None
+        raise BadInput(
+            f"{what}: {error.name} is not installed; install actlab's extra [{extra}], in a clone: "
+            f"pip install '.[{extra}]'"
+        ) from None
 
 
 def check_name(kind: str, name: object, known: Iterable[object], where: str = "") -> None:
     """``UnknownName`` where a name is none of those that are known."""
-    listed = [*known]
-    try:
-        found = name in {*listed}
-    except TypeError:  # a list, an array, a table: nothing that names anything
-        found = False
-    if not found:
-        raise UnknownName(kind, name, map(str, listed), where)
+    if name not in (listed := [*known]):
+        raise UnknownName(kind, name, listed, where)
 
 
 def check_number(
@@ -131,11 +75,11 @@ def check_number(
     value: Any,
     least: float = -math.inf,
     above: float = -math.inf,
-    most: float = sys.float_info.max,
+    most: float = math.inf,
     whole: bool = False,
 ) -> None:
-    """``BadInput`` with ``what`` was expected, where a value is no number, or none from ``least`` or ``above`` another
-    to ``most``, or not ``whole`` where it has to be."""
+    """``BadInput``, which says that ``what`` was expected, where a value is no number, is out of range, or is not
+    ``whole`` where it has to be."""
     number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     if not (number and above < value and least <= value <= most):
         raise BadInput(f"expected {what}, got {brief(value)}")
@@ -150,8 +94,7 @@ class Table(ChainMap[str, Row]):
     ) -> None:
         listed = list(rows)
         self.kind, self._built_in, self._member = kind, dict(listed), member
-        if len(self._built_in) != len(listed):
-            raise RuntimeError(f"two rows of the table of each {kind} share one name")
+        assert len(self._built_in) == len(listed), f"two rows of the table of each {kind} share one name"
         super().__init__({}, self._built_in)  # what is assigned and deleted is in the first
 
     def __setitem__(self, name: str, row: Row) -> None:
@@ -180,9 +123,7 @@ class Table(ChainMap[str, Row]):
 
 
 class NotHeld(ActlabError, AssertionError):  # noqa: N818
-    """What a page, the paper or the README says and the records do not."""
-
-    longest = 20_000
+    """A page, the paper or the README says what the records do not."""
 
 
 class DataError(ActlabError):
@@ -202,13 +143,8 @@ class DamagedFile(DataError):  # noqa: N818
         super().__init__(path, str(why))
         self.path = path
 
-    @property
-    def fault(self) -> str:
-        """Which file, and what is wrong with it."""
-        return f"{self.path} is damaged ({self.args[1]})"
-
-    def message(self) -> str:  # noqa: D102
-        return f"{self.fault}; {self.way_out}"
+    def __str__(self) -> str:
+        return f"{self.path} is damaged ({self.args[1]}); {self.way_out}"
 
 
 class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
@@ -220,7 +156,7 @@ class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
 class DiskError(ActlabError):
     """A file that cannot be written: its path, its bytes, and why."""
 
-    def message(self) -> str:  # noqa: D102
+    def __str__(self) -> str:
         path, size, why = self.args
         way_out = "what was finished is kept: make room or choose another folder, and run again"
         return f"cannot write {path} ({size:,} bytes): {why}; {way_out}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from html import escape
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -16,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from actlab import paths
-from actlab.files import escaped, read_yaml
+from actlab.files import read_yaml
 from actlab.records.labels import words
 from actlab_audit import ablation, mnist
 from actlab_audit.evidence import gather
@@ -115,7 +116,7 @@ def table(judged: pd.DataFrame) -> pd.DataFrame:
 
 def _plain(value: object) -> Markup:
     """Text of a claim, escaped as everywhere; what a macro of the template wrote, as it is."""
-    return value if isinstance(value, Markup) else Markup(escaped(value))  # noqa: S704  # made safe here
+    return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704  # made safe here
 
 
 TEMPLATE = Environment(loader=FileSystemLoader(FILE.parent), autoescape=True, finalize=_plain).get_template("page.html")

@@ -4,7 +4,6 @@ import json
 import math
 import re
 import shutil
-from contextlib import suppress
 from unittest.mock import Mock
 
 import pandas as pd
@@ -55,29 +54,6 @@ def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, train
     model = spec.trained(tensors_of(spec))
     assert not model.training
     assert weights_sha256(model) == first["weights_sha256"]
-
-
-@pytest.mark.parametrize("ending", [".safetensors", ".checkpoint"])
-def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
-    """A finished trial or a checkpoint under the name of another arm's or another seed's: set aside with a warning that
-    names both, trained again, the same bits."""
-    (own, *_), (other, seed, _) = (one.trials for one in toy.arms()[:2])
-    right = essence(tiny.afresh(own)[0])
-    real, at = checkpoint.save, lambda spec: place_of(spec).with_suffix(ending)
-
-    def stop(*state):
-        real(*state)
-        if state[-1]["iteration"] > 0:
-            raise KeyboardInterrupt
-
-    for wrong in (other, seed):
-        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
-            patch.setattr(checkpoint, "save", stop if ending == ".checkpoint" else real)
-            tiny.cached(wrong)
-        shutil.copy(at(wrong), at(own))
-        assert json.dumps(essence(tiny.cached(own))) == json.dumps(right)
-        assert f"{at(own)} is damaged (it was written as {at(wrong).name}: another trial's)" in caplog.text
-        place_of(own).unlink()
 
 
 def test_a_snapshot_that_is_gone_is_made_again(toy):

@@ -1,9 +1,23 @@
 """Damage to a file's bytes, drawn at random: a flipped bit, a missing end, something after it. Not a test."""
 
+import copy
 from functools import partial
 
-from bench.mistakes import DROP, changed, places  # noqa: F401
 from hypothesis import strategies as st
+
+DROP = object()
+
+
+def changed(record, place, put):
+    """A copy with another entry at a place (keys and indices), or without it."""
+    made = inside = copy.deepcopy(record)
+    for key in place[:-1]:
+        inside = inside[key]
+    if put is DROP:
+        del inside[place[-1]]
+    else:
+        inside[place[-1]] = put
+    return made
 
 
 def damaged(content, place, bit, cut, extra):

@@ -63,8 +63,9 @@ class Study:
         return {name: json.dumps(essence(record), sort_keys=True) for name, record in found.items()}
 
     def strays(self, known="*.json"):
-        """What lies in the results beside records and what is ``known``."""
-        files = {path for path in self.place.rglob("*") if path.is_file()}
+        """What lies in the results beside records, what is ``known``, and hidden files that a killed process was
+        writing."""
+        files = {path for path in self.place.rglob("*") if path.is_file() and not path.name.startswith(".")}
         return files - {*self.place.glob("*.json"), *self.place.glob(known)}
 
     def trained(self):

@@ -2,11 +2,12 @@
 pictures a whole address, and the book a sitemap; without one there is none of these."""
 
 import tomllib
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.files import escaped, write_text
+from actlab.files import write_text
 
 
 def addresses() -> dict[str, str]:
@@ -27,6 +28,6 @@ def write_sitemap(app: Any) -> None:
     if not app.config.html_baseurl:
         return
     pages = sorted(app.env.found_docs)
-    lines = "".join(f"<url><loc>{escaped(app.config.html_baseurl + page)}.html</loc></url>\n" for page in pages)
+    lines = "".join(f"<url><loc>{escape(app.config.html_baseurl + page)}.html</loc></url>\n" for page in pages)
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
     write_text(Path(app.outdir) / "sitemap.xml", f"{head}{lines}</urlset>\n")

@@ -140,7 +140,7 @@ def export(folder: Path) -> None:
     """Write the tidy tables of all studies and what describes them, as downloads of the book."""
     tidied = tidy()
     for name, table in tidied.items():
-        files.write_text(folder / f"{name}.csv", files.in_csv(table, index=False))
+        files.write_text(folder / f"{name}.csv", table.to_csv(index=False))
         with files.replacing(folder / f"{name}.parquet", int(table.memory_usage().sum())) as work:
             fastparquet.write(str(work), table, write_index=False, compression="ZSTD")
     described = written()

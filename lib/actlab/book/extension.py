@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.book import address, dataset, footer, mathml, paper, reference
 from actlab.book.execute import execute_stale, not_held
 from actlab.errors import ActlabError, NotHeld
-from actlab.files import in_csv, write_text
+from actlab.files import write_text
 
 
 def execute_pages(app: Any) -> None:
@@ -37,7 +37,7 @@ def downloads(out: Path, card: str) -> list[str]:
             hold()
         except NotHeld as error:
             lines.append(f"{page}: {error}; it may be out of date")
-    write_text(out / "data" / "findings.csv", in_csv(found.table(), index=False))
+    write_text(out / "data" / "findings.csv", found.table().to_csv(index=False))
     (out / card).parent.mkdir(parents=True, exist_ok=True)
     paper.of_the_book("pictures").figures()["agreement"].savefig(out / card, dpi=280)
     dataset.export(out / "data")

@@ -5,13 +5,14 @@ import json
 import platform
 import re
 from functools import cache
+from html import escape
 from importlib import metadata
 from pathlib import Path
 
 from actlab import __version__, paths
 from actlab.book.address import addresses
 from actlab.book.pages import Page, load_pages
-from actlab.files import escaped, read_yaml
+from actlab.files import read_yaml
 from actlab.paths import git
 
 DESCRIBE = ("describe", "--always", "--abbrev=10", "--dirty= and changes since")
@@ -37,7 +38,7 @@ def live(page: Page, origin: str) -> str:
     first = f"%pip install git+https://github.com/{found[1]}"
     return (
         f' <a href="{binder}">Run this notebook on Binder</a> or <a href="{colab}">in Colab</a>, '
-        f"there after <code>{escaped(first)}</code>."
+        f"there after <code>{escape(first)}</code>."
     )
 
 
@@ -71,11 +72,11 @@ def citation() -> str:
     said = (
         f"Version {about['version']} of {about['date-released']}; text, code and records: {about['license']} licence."
     )
-    return f"<details id='cite'><summary>Cite this</summary><pre>{escaped(entry)}</pre><p>{escaped(said)}</p></details>"
+    return f"<details id='cite'><summary>Cite this</summary><pre>{escape(entry)}</pre><p>{escape(said)}</p></details>"
 
 
 def html(name: str, root: Path) -> str:
     """Of a page of the book in that folder: an executed one names its own records."""
     page = next((page for page in load_pages(root) if page.name == name), None)
     link = live(page, (git("remote", "get-url", "origin") or "").strip()) if page else ""
-    return f'<p class="provenance">{escaped(text(page))}{link}</p>{citation()}'
+    return f'<p class="provenance">{escape(text(page))}{link}</p>{citation()}'

@@ -1,8 +1,6 @@
 """The command line: `actlab init | run | status | report | compare | measure | replay | sample | list | data | book |
 paper`, a file for each kind of command."""
 
-import io
-import signal
 import sys
 from typing import Annotated
 
@@ -13,7 +11,7 @@ from typer import Option
 import actlab
 from actlab import paths
 from actlab.cli import arrays, data, project, results, training
-from actlab.cli.options import CORES, Quiet, Verbose, console, errors, talk
+from actlab.cli.options import CORES, console, errors
 from actlab.errors import ActlabError, BadInput
 
 app = typer.Typer(
@@ -31,12 +29,8 @@ INTERRUPTED = 130
 
 
 @app.callback(invoke_without_command=True)
-def _of_all(
-    version: Annotated[bool, Option("--version", help="Print the version and end.")] = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    talk(quiet, verbose)
+def _of_all(version: Annotated[bool, Option("--version", help="Print the version and end.")] = False) -> None:
+    console.quiet = False
     if version:
         console.print(f"actlab {actlab.__version__}")
         raise typer.Exit
@@ -73,23 +67,12 @@ def _in_checkout(what: str) -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only
-    sys.stdin = sys.stdin or io.StringIO()  # closed, it answers no question
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, `timeout` and schedulers of jobs
     try:
         app()
-    except BaseException as error:
-        guard = sys.modules.get("actlab.plugins.guard")  # most commands load none
-        line = guard.line_in_plugin(error) if guard else ""
-        if isinstance(error, ActlabError | OSError):  # OSError: a folder that may not be written, a disk that is gone
-            said = str(error)
-        elif line and guard:  # a plug-in that raises, or ends the program, where no place expects it
-            said = f"{line}: {guard.said(error)}"
-        else:
-            if isinstance(error, SystemExit) and error.code == INTERRUPTED:  # typer turns an interruption into this
-                errors.print("interrupted; run the same command again to go on")
-            raise
-        errors.print("[red]error:[/red]", escape(said))
+    except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
+        errors.print("[red]error:[/red]", escape(str(error)))
         sys.exit(2)
+    except SystemExit as error:
+        if error.code == INTERRUPTED:  # typer turns an interruption into this
+            errors.print("interrupted; run the same command again to go on")
+        raise

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from actlab.cli.options import AsJson, Plugins, console, errors, print_json, print_table
+from actlab.cli.options import Plugins, console, errors, print_table
 
 app = typer.Typer()
 
@@ -17,7 +17,6 @@ def measure(
     labels: Annotated[Path | None, Option(help="A .npy file of the N true classes, from 0.")] = None,
     logits: Annotated[bool, Option("--logits", help="The files hold logits, not probabilities.")] = False,
     plugin: Plugins = None,
-    as_json: AsJson = False,
 ) -> None:
     """How far two runs of your own model differ on the same inputs, with 95% intervals over runs: arrays of
     probabilities (or logits) of any framework. With labels also loss and accuracy."""
@@ -30,8 +29,6 @@ def measure(
     found, zero = measured(runs, labels, logits, own)
     if zero:
         errors.print(f"loss: infinite, since {' and '.join(zero)} its true class the probability 0", markup=False)
-    if as_json:
-        print_json(found.to_dict("records"))
     print_table(found)
     console.print(f"n: runs; 95% intervals over runs; of {len(runs) * (len(runs) - 1) // 2} pairs")
     console.print("intervals of pairs are symmetric on a logarithmic scale (actlab.means: on the value's own)")

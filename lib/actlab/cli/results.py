@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +10,8 @@ from typer import Argument, Option
 
 from actlab import paths
 from actlab.cli.options import MANY, Activations, AsJson, Models, Plugins, console, print_json, print_table
-from actlab.errors import BadInput, check_name
-from actlab.files import in_csv, write_text
+from actlab.errors import check_name
+from actlab.files import write_text
 
 app = typer.Typer()
 
@@ -72,7 +71,6 @@ def compare(
     first: Study,
     second: Study,
     out: Annotated[Path | None, Option(help="Also write the comparison as CSV to this file.")] = None,
-    as_json: AsJson = False,
 ) -> None:
     """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
     metric. Trains nothing."""
@@ -82,15 +80,7 @@ def compare(
 
     differs, differences = reports.compare(first, second)
     if out:
-        place, text = paths.located(str(out)), in_csv(differences, index=False)  # a link stays a link
-        head = text.partition("\n")[0].encode()
-        ours = place.is_file() and place.read_bytes().startswith(head)
-        if place.is_relative_to(paths.results()) or (place.exists() and not ours):
-            raise BadInput(
-                f"--out {out}: expected a file to write; records are there, or a file that no comparison wrote: choose "
-                "another name"
-            )
-        write_text(place, text)
+        write_text(out, differences.to_csv(index=False))
     console.print("\n".join(differs or ["the same settings"]))
     print_table(differences)
     console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
@@ -98,9 +88,6 @@ def compare(
         console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
     if out:
         console.print(str(out))
-    if as_json:
-        rows = differences.to_dict("records")
-        print_json({"first": first, "second": second, "settings": differs, "differences": rows})
 
 
 def _catalogue() -> dict[str, dict[str, str]]:
@@ -151,29 +138,24 @@ def _studies() -> dict[str, str]:
 
 
 @app.command("list")
-def list_names(what: What, plugin: Plugins = None, as_json: AsJson = False) -> None:
+def list_names(what: What, plugin: Plugins = None) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""
     from actlab.plugins import load_plugins
 
     check_name("list", what, LISTS)
     load_plugins(plugin or ())
     if what == "fields":
-        _list_fields(as_json)
+        _list_fields()
         return
     found = _catalogue()[what]
     for name, about in found.items():
         console.print(f"{name:<20} {about}".rstrip())
-    if as_json:
-        print_json([{"name": name, "about": about} for name, about in found.items()])
 
 
-def _list_fields(as_json: bool) -> None:
+def _list_fields() -> None:
     from actlab.study.described import fields
 
-    rows = fields()
-    for row in rows:
+    for row in fields():
         name = f"{row.name} ({', '.join(row.kinds)})"
         axis = "; a list is an axis" if row.several else ""
         console.print(f"{name:<20} {row.meaning} Default: {row.default}. Allowed: {row.allowed}{axis}.")
-    if as_json:
-        print_json([asdict(row) for row in rows])

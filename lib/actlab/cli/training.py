@@ -1,6 +1,5 @@
 """`actlab run | status | check-plugin | sample | replay`: what trains, or uses what was trained."""
 
-import logging
 import math
 import time
 from pathlib import Path
@@ -16,16 +15,13 @@ from actlab.cli.options import (
     AsJson,
     Models,
     Plugins,
-    Quiet,
-    Verbose,
     Workers,
     console,
     errors,
     print_json,
     print_table,
-    talk,
 )
-from actlab.errors import LIMITS, BadInput
+from actlab.errors import BadInput
 
 if TYPE_CHECKING:
     from actlab.study.study import Study as AnyStudy
@@ -57,16 +53,9 @@ def run(
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, and for how long.")] = False,
     track: Annotated[str, Option(help="Live loss curves: tensorboard, into out/STUDY/tensorboard; or wandb.")] = "",
     plugin: Plugins = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
     since = time.monotonic()
-    if quiet or verbose:
-        talk(quiet or as_json, verbose and not as_json)
-    if as_json and not dry_run:
-        raise BadInput("--json says what --dry-run finds: give both, or `actlab status --json`")
     from actlab.study.workers.startup import loading, start_fork_server
 
     if workers > 1 and not scheduler and not dry_run:
@@ -74,25 +63,21 @@ def run(
     with loading():
         from actlab.records import store
         from actlab.study import run as study
-        from actlab.study.params import filtered, read_params
         from actlab.study.progress import StudyDisplay, why
         from actlab.study.record import failure_of
         from actlab.study.tracking import tracked
 
-    filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
-    all_of_them = [
-        filtered(read_params(path, plugin or (), set_ or (), **changes), str(path), filters) for path in params
-    ]
+    all_of_them = _read(params, {"model": model, "activation": activation}, changes, set_, plugin)
     if dry_run:
-        _say_how_far(all_of_them, workers, since, as_json)
+        _say_how_far(all_of_them, workers, since)
         return
     failed = False
     for settings in all_of_them:  # of which none trains before all are checked
         if redo_damaged:
             for path in store.set_damaged_aside(settings.study):
                 console.print(f"set aside: {path}")
-        display = StudyDisplay(console, verbose=logging.getLogger("actlab").isEnabledFor(logging.INFO))
+        display = StudyDisplay(console)
         with display, tracked(track, Path("out") / settings.study, display.watch) as watch:
             outcome = study.run(settings, workers, watch, scheduler)
         done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})
@@ -105,7 +90,21 @@ def run(
         raise typer.Exit(1)
 
 
-def _say_how_far(studies: "list[AnyStudy]", workers: int, since: float, as_json: bool) -> None:
+def _read(
+    params: list[Path],
+    filters: dict[str, list[str] | None],
+    changes: dict[str, object],
+    set_: list[str] | None,
+    plugin: list[str] | None,
+) -> "list[AnyStudy]":
+    """The studies of params files, changed and filtered by the options of a command."""
+    from actlab.study.params import filtered, read_params
+
+    studies = [(path, read_params(path, plugin or (), set_ or (), **changes)) for path in params]
+    return [filtered(study, str(path), filters) for path, study in studies]
+
+
+def _say_how_far(studies: "list[AnyStudy]", workers: int, since: float, as_json: bool = False) -> None:
     """In place of a run that began at a moment of ``time.monotonic``."""
     from actlab.study import status as how_far
 
@@ -149,8 +148,10 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Trials of each arm by their state, and the time that is left, from a few steps that are timed now."""
-    given = params, model, activation, trials, max_iters, device, set_, workers
-    run(*given, dry_run=True, plugin=plugin, as_json=as_json)
+    since = time.monotonic()
+    changes = {"trials": trials, "iterations": max_iters, "device": device}
+    studies = _read(params, {"model": model, "activation": activation}, changes, set_, plugin)
+    _say_how_far(studies, workers, since, as_json)
 
 
 @app.command()
@@ -158,7 +159,7 @@ def sample(
     record: Annotated[str, Argument(help="Of a language model: STUDY/CONFIGURATION, as repro-lite/charlm-gelu.")],
     seed: Annotated[list[int] | None, Option(min=0, help="Of a trial, may be repeated; else the first.")] = None,
     prompt: Annotated[str, Option(help="Text to go on from.")] = "ROMEO:",
-    length: Annotated[int, Option(min=1, max=LIMITS["written"], help="Characters.")] = 200,
+    length: Annotated[int, Option(min=1, help="Characters.")] = 200,
     draw: Annotated[int, Option(min=0, help="Seed of the draws: with one, only the models differ.")] = 0,
     keep: Annotated[bool, Option(help="Record the texts, in results/STUDY/texts of the project.")] = False,
     anyway: Annotated[bool, Option(help="Train also where the weights will not be the recorded ones.")] = False,

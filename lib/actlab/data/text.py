@@ -134,7 +134,7 @@ def _own_file(name: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=2)
 def _read_file(path: Path, changed: int, size: int) -> tuple[str, str]:
-    text = files.read_text(path, "text", "utf-8-sig")  # a byte-order mark is no character of the text
+    text = files.read_text(path, "utf-8-sig")  # a byte-order mark is no character of the text
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from html import escape
 from typing import Any
 
 import ipywidgets as widgets
@@ -16,7 +17,6 @@ from actlab.data.text import load_text
 from actlab.errors import ActlabError
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
-from actlab.files import escaped
 from actlab.models import MODELS
 from actlab.study.cache import run_task, tensors_of
 from actlab.study.character_study import CharacterStudy
@@ -160,7 +160,7 @@ class Started(Panel):
         try:
             self.work()
         except ActlabError as error:
-            self.words.value = escaped(error)
+            self.words.value = escape(str(error))
         finally:
             self.start.disabled = False
 
@@ -212,7 +212,7 @@ class TrainOne(Started):
             end = result.get("traceback", "").strip().rpartition("\n")[2]
             if "final" in result:
                 end = f"validation loss {result['final']['val_loss']:.3f} nats"
-            self.words.value = escaped(f"{label}: {result['status']}, {end}")
+            self.words.value = escape(f"{label}: {result['status']}, {end}")
             self.bar.value = trial.iterations
         finally:
             self.stop.disabled = True
@@ -257,7 +257,7 @@ def side_by_side(texts: list[str], names: list[str]) -> str:
     for name, text in zip(names, texts, strict=True):
         marked = ""
         for sign, other in zip(text, differ, strict=True):
-            marked += f"<mark>{escaped(VISIBLE.get(sign, sign))}</mark>" if other else escaped(sign)
-        boxes += f"<div><b>{escaped(name)}</b><pre>{marked}</pre></div>"
+            marked += f"<mark>{escape(VISIBLE.get(sign, sign))}</mark>" if other else escape(sign)
+        boxes += f"<div><b>{escape(name)}</b><pre>{marked}</pre></div>"
     share = sum(differ) / max(len(differ), 1)
     return f'<p>They differ at {share:.1%} of {len(differ)} places.</p><div class="texts">{boxes}</div>'

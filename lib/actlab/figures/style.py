@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actlab.files import escaped, in_csv, read_yaml
+from actlab.files import read_yaml
 from actlab.records.labels import WORDS
 
 Look = tuple[str, str, list[int]]
@@ -116,7 +117,7 @@ def words_alone() -> Figure:
 def keep(figure: Figure, rows: Iterable[Mapping[str, Any]]) -> Figure:
     """The figure, with its rows kept; columns that are empty in all of them are left out."""
     table = pd.DataFrame(list(rows), dtype=object).dropna(axis=1, how="all")
-    KEPT[figure] = in_csv(table, index=False)
+    KEPT[figure] = table.to_csv(index=False)
     return figure
 
 
@@ -133,8 +134,8 @@ def as_html(figure: Figure, caption: str) -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words."""
     caption = caption[:1].upper() + caption[1:]
     source, rows = (b64encode(part).decode() for part in (image(figure), KEPT.get(figure, "").encode()))
-    picture = f'<img src="data:image/svg+xml;base64,{source}" alt="{escaped(caption)}" data-csv="{rows}">'
-    words = f'<span class="caption-text">{escaped(caption)}</span>'
+    picture = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(caption)}" data-csv="{rows}">'
+    words = f'<span class="caption-text">{escape(caption)}</span>'
     return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 

@@ -141,7 +141,7 @@ def load_plugins(files: Iterable[str]) -> None:
     for name in [files] if isinstance(files, str) else files:
         try:
             place = paths.located(name)
-            execute(PluginFile(name, place, read_text(place, "plug-in")))
+            execute(PluginFile(name, place, read_text(place)))
         except OSError as error:
             raise BadInput(f"cannot read the plug-in {name} (seen from the current folder): {error}") from None
 

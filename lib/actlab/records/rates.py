@@ -53,7 +53,7 @@ def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
     file = paths.params_file(study)
     if not file.is_file():
         return None
-    values = parse_yaml(read_text(file, "params file"), paths.shown(file))
+    values = parse_yaml(read_text(file), paths.shown(file))
     told = values.get("tuning") if isinstance(values, dict) else None
     return check_tuning(told, f"{paths.shown(file)}, tuning") if told else None
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from actlab import files
-from actlab.errors import BadInput, check_name, visible
+from actlab.errors import BadInput, check_name
 from actlab.figures.style import image
 from actlab.report import drawings, folder, summary
 from actlab.report.drawings import left_out
@@ -34,15 +33,15 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
 
 def _files(report: Report, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Name and content of each file."""
-    yield "summary.txt", visible(summary.text(report)).encode()
+    yield "summary.txt", summary.text(report).encode()
     shown = {name: summary.table(report, metric) for name, metric in report.metrics.items()}
     for name, table in ({"trials": summary.trials(report)} | shown).items():
-        yield f"table_{name}.tex", visible(table.to_latex(escape=True)).encode()
+        yield f"table_{name}.tex", table.to_latex(escape=True).encode()
     of_rates = {"rates": report.rates.chosen, "tried_rates": report.rates.tried}
     for name, table in (report.tables | of_rates).items():
         if len(table):
             rows = table.drop(columns=[*ARM, "level"]) if "level" in table else table
-            yield f"{name}.csv", files.in_csv(rows, index=False).encode()
+            yield f"{name}.csv", rows.to_csv(index=False).encode()
     if not formats:
         return
     for name, figure in drawings.of(report):

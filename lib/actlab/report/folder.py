@@ -46,7 +46,7 @@ def _ours(out: Path) -> dict[str, str]:
     path = out / LIST
     if not os.path.lexists(path):
         return {}
-    first, *lines = read_text(path, "text").splitlines() or [""]
+    first, *lines = read_text(path).splitlines() or [""]
     found = [LINE.fullmatch(line) for line in lines]
     if first != FIRST or path.is_symlink() or None in found:
         raise BadInput(f"{path} is no list of a report's files: move it away, or name another folder (--out)")

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Gt, Le, Lt, MinLen
-
-from actlab.errors import LIMITS
+from annotated_types import Ge, Gt, Lt, MinLen
 
 Rate = Annotated[float, Gt(0), Lt(math.inf)]
 Losses = Mapping[tuple[float, int], float]
@@ -34,7 +32,7 @@ class Rule:
     """The grid that is tried first."""
     seeds: Annotated[list[int], MinLen(1)]
     """The first tries every rate, the others the best."""
-    keep: Annotated[int, Ge(1), Le(LIMITS["arms"])] = 2
+    keep: Annotated[int, Ge(1)] = 2
     """How many of the best rates the other seeds try."""
     factor: Annotated[float, Gt(1), Lt(math.inf)] = 2.0
     """Between the edge of the grid and the next rate beyond it."""

@@ -12,7 +12,6 @@ from torch import Tensor
 from actlab import paths
 from actlab.data.text import short_name
 from actlab.errors import ActlabError
-from actlab.files import mending
 from actlab.plugins.guard import unchanged
 from actlab.records import store
 from actlab.study import provenance
@@ -78,7 +77,7 @@ def run_task(task: Task, report: Report | None = None) -> list[Results]:
     place = place_of(task.first)
     place.parent.mkdir(parents=True, exist_ok=True)
 
-    def from_cache_or_trained() -> list[Results]:
+    with FileLock(place.with_suffix(".lock")):
         if (found := cached(task)) is not None:
             return found
         outcomes = train_afresh(task, report, place)
@@ -87,9 +86,6 @@ def run_task(task: Task, report: Report | None = None) -> list[Results]:
                 checkpoint.write_tensors(place_of(trial), tensors, results)
                 checkpoint_of(place).unlink(missing_ok=True)
         return [results for results, _ in outcomes]
-
-    with FileLock(place.with_suffix(".lock")):
-        return mending(from_cache_or_trained)
 
 
 def checkpoint_of(place: Path) -> Path:

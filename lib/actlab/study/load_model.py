@@ -73,7 +73,7 @@ class RecordedTrial:
         """Its weights as they were recorded, if they are still in the cache, and whole."""
         path = place_of(self.trial, self.record["provenance"])
         with suppress(DataError):
-            tensors, ended = checkpoint.read_tensors(path, nameless=True)
+            tensors, ended = checkpoint.read_tensors(path)
             if ended.get("weights_sha256") == self.results.get("weights_sha256"):
                 return tensors
         return None

@@ -97,10 +97,10 @@ def unwatched(event: Event) -> None:
 class StudyDisplay(Live):
     """A context in which ``watch`` shows a study's events: on a terminal how far it is, with a line for each trial in
     training; elsewhere how far it is every minute (``every`` seconds) in which something is heard. Everywhere one line
-    an arm, and one for a trial that did not end well; where it is ``verbose`` one for every trial."""
+    an arm, and one for a trial that did not end well."""
 
-    def __init__(self, console: Console, every: float = 60.0, verbose: bool = False) -> None:
-        self.every, self.verbose = every, verbose
+    def __init__(self, console: Console, every: float = 60.0) -> None:
+        self.every = every
         self.running: dict[tuple[str, str], Training] = {}
         self.planned = self.trained = 0
         self.since = self.told = time.monotonic()
@@ -130,7 +130,7 @@ class StudyDisplay(Live):
                 self.trained += 1
         if isinstance(event, Training):
             self.running[event.arm, event.trial] = event
-        elif not isinstance(event, Ended) or self.verbose or event.failure:
+        elif not isinstance(event, Ended) or event.failure:
             self.console.print(str(event))
         if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
             self.told = time.monotonic()

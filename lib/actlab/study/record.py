@@ -9,7 +9,7 @@ from filelock import FileLock
 
 from actlab import paths
 from actlab.errors import RecordError
-from actlab.files import state_of, write_text
+from actlab.files import write_text
 from actlab.plugins import sources
 from actlab.records import store
 from actlab.records.schema import check_record
@@ -45,7 +45,7 @@ def _alike(arm: Arm) -> list[store.Record]:
     """The records of an arm's settings, with other trials or other measures of them."""
     own = store.digest(without_trials(arm.config))
     places = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
-    states = ((path, state_of(path)) for path in places)
+    states = ((path, path.stat()) for path in places)
     return [store.load(path) for path, now in states if _settings_at(path, now.st_mtime_ns, now.st_size) == own]
 
 

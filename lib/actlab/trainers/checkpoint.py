@@ -1,5 +1,4 @@
-"""Checkpoints: weights, optimizer, random streams, progress in one safetensors file; atomic, with a checksum and its
-own name inside."""
+"""Checkpoints: weights, optimizer, random streams and progress in one safetensors file, atomic, with a checksum."""
 
 import json
 import zlib
@@ -8,11 +7,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as as_bytes
 from torch import Tensor, nn
 
 from actlab.errors import DamagedFile, DataError
-from actlab.files import replacing
+from actlab.files import write_bytes
 
 WHOLE = "global"
 """Key of what an optimizer's state holds beside that of single parameters (ECD's number of dimensions, its random
@@ -20,20 +19,15 @@ stream)."""
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
-    """A safetensors file with JSON metadata, a checksum and its name, written atomically. The name of a cached trial
-    ends in the digest of its specification: a file that lies under another's name shows."""
-    held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
+    """Write a safetensors file with JSON metadata and a checksum, atomically."""
+    plain = torch.contiguous_format
+    copies = {name: t.detach().cpu().clone(memory_format=plain) for name, t in tensors.items()}  # tied ones apart
     words = json.dumps(about)
-    with replacing(path, sum(t.nbytes for t in held.values()) + len(words)) as work:
-        try:
-            save_file(held, work, metadata={"name": path.name, "about": words, "crc32": _crc32(held, words)})
-        except SafetensorError as error:  # of its Rust part, where the system refuses to write
-            raise OSError(str(error)) from error
+    write_bytes(path, as_bytes(copies, {"about": words, "crc32": _crc32(copies, words)}))
 
 
 def _crc32(tensors: dict[str, Tensor], words: str) -> str:
-    """Of names, types, shapes, bits and the metadata: bits that flip on a disk show, and a checkpoint of gigabytes
-    costs a second."""
+    """Checksum of names, types, shapes, bits and metadata: a checkpoint of gigabytes costs a second."""
     found = zlib.crc32(words.encode())
     for name, tensor in sorted(tensors.items()):
         found = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), found)
@@ -41,30 +35,27 @@ def _crc32(tensors: dict[str, Tensor], words: str) -> str:
     return f"{found:08x}"
 
 
-def read_tensors(path: Path, nameless: bool = False) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What ``write_tensors`` wrote. ``nameless``: also a file of the time before names were kept inside; whoever asks
-    holds its weights to a recorded hash.
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what ``write_tensors`` wrote.
 
     Raises:
-        DataError: there is no such file.
-        DamagedFile: its content is not what was written under this name.
+        DataError: there is no such file, or this user may not read it.
+        DamagedFile: its content does not fit its checksum.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise OSError("it is not a regular file")  # a pipe would be waited for
         with safe_open(path, framework="pt") as file:
-            tensors, said = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
-            about, expected, own = json.loads(said["about"]), said["crc32"], said.get("name", nameless and path.name)
+            tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+        about, expected = json.loads(metadata["about"]), metadata["crc32"]
     except FileNotFoundError as error:
         raise DataError(
             f"{path} is not there: its trial was trained elsewhere, by other code, or not at all; run its study"
         ) from error
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise DamagedFile(path, error) from error
-    if (found := _crc32(tensors, said["about"])) != expected:
+    if (found := _crc32(tensors, metadata["about"])) != expected:
         raise DamagedFile(path, f"expected crc32 {expected}, found {found}")
-    if own != path.name:
-        raise DamagedFile(path, f"it was written as {own or 'no file with a name'}: another trial's")
     return tensors, about
 
 
@@ -86,17 +77,9 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict
     """Bring model, optimizer and the global random streams to the saved state; return the saved progress.
 
     Raises:
-        DamagedFile: the file is damaged, or of another model; the model may then be changed in part.
+        DamagedFile: the file is damaged.
     """
     tensors, progress = read_tensors(path)
-    try:
-        _restore(tensors, model, optimizer)
-    except (RuntimeError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise DamagedFile(path, f"it does not fit the trial: {error}") from error
-    return progress
-
-
-def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     model.load_state_dict({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
     state = optimizer.state_dict()
     for name, value in tensors.items():
@@ -110,3 +93,4 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.opti
         torch.cuda.set_rng_state(tensors["random/cuda"])
     if "random/mps" in tensors and torch.backends.mps.is_available():
         torch.mps.set_rng_state(tensors["random/mps"])
+    return progress
