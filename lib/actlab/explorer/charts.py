@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from typing import Any
+from zlib import crc32
 
 import altair
 import vl_convert
@@ -11,12 +12,19 @@ from IPython.display import HTML
 from actlab.figures.style import looks
 from actlab.records.labels import words
 
+LOOK = {
+    "autosize": {"type": "fit", "contains": "padding"},
+    "title": {"anchor": "start"},
+    "legend": {"orient": "bottom", "columns": 3},
+}
+"""Settings that make a chart fit a phone."""
 CHART = """<div class="chart"><form id="{name}-menus"></form>
 <div id="{name}" style="width: 100%"></div></div>
 <script>
 (function draw() {{ window.vegaEmbed
   ? vegaEmbed("#{name}", {spec}, {{actions: false, renderer: "svg", bind: "#{name}-menus"}})
   : setTimeout(draw, 50); }})();
+new ResizeObserver(() => dispatchEvent(new Event("resize"))).observe(document.getElementById("{name}-menus"));
 </script>"""
 
 
@@ -29,8 +37,8 @@ def bundled() -> HTML:
 
 def chart_as_html(spec: dict[str, Any], **_: Any) -> dict[str, str]:
     """A chart's specification as the HTML that ``bundled`` draws; its menus stand above it."""
-    text = json.dumps(spec).replace("</", "<\\/")
-    return {"text/html": CHART.format(name=f"chart-{abs(hash(text))}", spec=text)}
+    text = json.dumps(spec | {"config": spec.get("config", {}) | LOOK}).replace("</", "<\\/")
+    return {"text/html": CHART.format(name=f"chart-{crc32(text.encode())}", spec=text)}
 
 
 def colours(column: str, names: Iterable[str]) -> Any:
