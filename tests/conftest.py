@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, settings
 from actlab import paths
 from actlab.data import text
 from actlab.models import MODELS, SCALES
-from actlab.plugins import guard
 from actlab.study.character_study import CharacterStudy
 
 torch.set_num_threads(1)
@@ -55,16 +54,6 @@ def pytest_runtest_setup(item):
         absent = [name for name in mark.args if not (paths.data() / name).exists()]
         if absent:
             pytest.skip(f"no {', '.join(absent)} in {paths.data()}: set ACTLAB_DATA, or run `actlab data get`")
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left():
-    """A test leaves PyTorch's settings as it found them: any other test may be the next one in the process."""
-    torch_settings = [name for name in guard.SETTINGS if "torch." in name]
-    before = guard.settings()
-    yield
-    after = guard.settings()
-    assert [name for name in torch_settings if after[name] != before[name]] == []
 
 
 @pytest.fixture(autouse=True)

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from part_contracts import slopes
 from scipy import special
 from tiny import normal
 
 from actlab.activations import ACTIVATIONS, PReLU, get_activation, slope
 from actlab.errors import BadInput
-from actlab.plugins.contracts import slopes
 
 
 def smelu(x, beta):

@@ -87,7 +87,7 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_file(tmp_path, monkeypatch, cap
 @pytest.mark.usefixtures("no_own_parts")
 def test_the_parts_that_its_readme_shows_train(own, capsys):
     """An activation and an optimizer of one's own, as they are printed there."""
-    part = (own / "README.md").read_text().split("here `my_parts.py`:\n")[1].partition("    actlab check-plugin")[0]
+    part = (own / "README.md").read_text().split("here `my_parts.py`:\n")[1].partition("    actlab run")[0]
     (own / "my_parts.py").write_text(textwrap.dedent(part))
     parts = ("--plugin", "my_parts.py", "-p", "activation=[relu,squareplus]", "-p", "optimizer=signs")
     assert typed("run", "params/first.yaml", *parts, "--workers", 1, "--max-iters", 2, "--trials", 1) == 0

@@ -8,7 +8,7 @@ import actlab
 from actlab import metrics, paths
 from actlab.models import SCALES
 from actlab.models.gpt2 import GPT2_SCALES
-from actlab.plugins import guard
+from actlab.study import provenance
 
 NAMED = re.compile(r"(?:arXiv[\s:]+|arxiv\.org/abs/)(\d{4}\.\d{5}|\d{4}\.\d{4})\b")
 
@@ -53,7 +53,7 @@ def test_every_environment_variable_has_its_row():
         *re.findall(r"environ\.update\(.*?\b([A-Z_]+)=", text),
     }
     used |= {*re.findall(r'getenv\("([A-Z_]+)"', text)}
-    used |= {*guard.KERNELS}
+    used |= {*provenance.KERNELS}
     guide = nbformat.read(paths.ROOT / "notebooks" / "running.ipynb", 4)
     told = "\n".join(cell.source for cell in guide.cells).split("\n### Environment variables\n")[1].split("\n### ")[0]
     rows = re.findall(r"^\| (`[^|]*`) \|", told, re.MULTILINE)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from actlab.book.checks import holds
-    from actlab.plugins import load_plugins
-    from actlab.plugins.register import (
+    from actlab.plugins import (
+        load_plugins,
         register_activation,
         register_metric,
         register_model,
@@ -58,17 +58,16 @@ HOMES = {
     "statistics.averaging_and_ensembles": ("beside_training",),
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
     "statistics.share": ("share",),
-    "plugins": ("load_plugins",),
     "study.run": ("run_experiment",),
     "study.load_model": ("load_model",),
 }
-"""Where the public names are, if not in ``plugins.register``; imported on first use: records need no torch."""
+"""Where the public names are, if not in ``plugins``; imported on first use: records need no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
     if name in __all__:
-        home = next((home for home, names in HOMES.items() if name in names), "plugins.register")
+        home = next((home for home, names in HOMES.items() if name in names), "plugins")
         return getattr(import_module(f"actlab.{home}"), name)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")
 

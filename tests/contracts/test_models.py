@@ -6,10 +6,10 @@ from itertools import combinations, product
 import pytest
 import tiny
 import torch
+from part_contracts import OF_CELLS
 
 from actlab.activations import ACTIVATIONS, get_activation
 from actlab.models import MODELS
-from actlab.plugins.contracts import OF_CELLS
 
 
 def rest(model, activation):
@@ -61,10 +61,9 @@ def test_the_activation_module_is_called(cell):
 
 
 @pytest.mark.parametrize("contract", OF_CELLS)
-def test_built_in_parts_hold_the_contracts_of_plug_ins(cell, contract):
-    """What ``actlab check-plugin`` asks of a user's part: its output reaches the logits, no logit depends on a later
-    token or on another sequence, every parameter learns, all arms have one size but for slopes of their own, one seed
-    gives one network."""
+def test_built_in_parts_hold_the_contracts(cell, contract):
+    """Its output reaches the logits, no logit depends on a later token or on another sequence, every parameter learns,
+    all arms have one size but for slopes of their own, one seed gives one network."""
     assert OF_CELLS[contract](*cell) == ""
 
 

@@ -22,8 +22,7 @@ BESIDE = {
     "records/store.py": "the digest of what a record says of its data",
     "study/cache.py": "cache, lock, failures",
     "study/measure.py": "measures the trained model",
-    "plugins/__init__.py": "refuses a user's part that has changed",
-    "plugins/guard.py": "refuses a user's part that changes the whole process",
+    "plugins.py": "refuses a user's part that has changed",
 }
 """What may run in a trial without a place in its hash, and why."""
 

@@ -16,7 +16,10 @@ import pytest
 from distributed import KilledWorker
 from faulty import cluster
 
+from actlab import paths
 from actlab.errors import BadInput
+from actlab.study.cache import run_task, whereabouts
+from actlab.study.trial import Task
 from actlab.study.workers import pool
 from actlab.study.workers.pool import EngineError, run_tasks
 
@@ -57,29 +60,20 @@ def leave_always(task, report):
 
 
 @pytest.mark.slow
-def test_a_task_that_kills_its_process_takes_no_other_with_it():
-    """One process does all other tasks, in the same life; the bad one is given up with a sentence."""
-    found = []
-    with pytest.raises(EngineError, match=r"task 1 of 9 ended its worker again and again .*fewer workers"):
-        found.extend(process for _, process in run_tasks(leave_always, ["bad", *range(8)], 2))
-    assert len(set(found)) == 1
+def test_a_task_that_kills_its_process_is_given_up():
+    """The other tasks end; then a sentence says what to try."""
+    ended = []
+    with pytest.raises(EngineError, match=r"killed again and again .*fewer workers"):
+        ended.extend(task for task, _ in run_tasks(leave_always, [*range(8), "bad"], 2))
+    assert sorted(ended) == [*range(8)]
 
 
-@pytest.mark.slow
-def test_two_workers_that_end_at_once_share_one_task(monkeypatch):
-    """Fewer tasks are left than workers are idle."""
-    monkeypatch.setattr(pool, "FIRST_COMPLETED", "ALL_COMPLETED")
-    monkeypatch.setattr(pool, "LISTENS_EVERY", 60)
-    assert [task for task, _ in run_tasks(square, [1, 2, 3], 2)][2:] == [3]
-
-
-@pytest.mark.slow
-def test_a_worker_with_other_code_refuses(monkeypatch):
-    """Files that change while a study starts: a sentence instead of a missing file later. The error comes home from
-    the worker as it is."""
-    monkeypatch.setattr(pool.provenance, "code", lambda: {"trial_code_sha256": "of the client"})
-    with pytest.raises(BadInput, match="has another code than the process that started the study"):
-        list(run_tasks(square, [1, 2], 2))
+def test_a_worker_that_looks_elsewhere_refuses(toy):
+    """A Dask worker with another cache folder: which it is is said before anything is trained."""
+    elsewhere = whereabouts() | {"ACTLAB_CACHE": "/elsewhere"}
+    with pytest.raises(BadInput, match=r"has ACTLAB_CACHE .*, the process that started the study /elsewhere"):
+        run_task(Task(toy.arms()[0].trials[:1]), starter=elsewhere)
+    assert not paths.cache().exists()
 
 
 @pytest.mark.slow
@@ -94,6 +88,16 @@ def test_a_cluster_by_its_address(tmp_path, capsys):
     assert capsys.readouterr().err.count("is neither encrypted nor protected") == 1
     assert os.getpid() not in {process for _, process in found.values()}
     assert sorted(heard) == [(5, 1, 5.0), (6, 1, 6.0)]
+
+
+@pytest.mark.slow
+def test_a_worker_of_a_cluster_with_threads_is_refused(tmp_path):
+    """Trials in threads would share their random numbers."""
+    with (
+        cluster(tmp_path, {}, "--nthreads", "2") as (address, _),
+        pytest.raises(BadInput, match=r"runs 2 tasks in threads.*--nthreads 1"),
+    ):
+        list(run_tasks(square, [5, 6], scheduler=address))
 
 
 def test_tls_without_certificates_is_said_at_once():
@@ -143,6 +147,6 @@ def test_a_task_that_ends_every_worker_is_a_sentence(monkeypatch):
     client = Mock()
     client.get_executor.return_value.submit.return_value = done
     monkeypatch.setattr(pool, "connected", lambda scheduler: client)
-    with pytest.raises(EngineError, match=r"task 1 of 1 ended its worker again and again .*fewer workers"):
+    with pytest.raises(EngineError, match=r"killed again and again .*fewer workers"):
         list(run_tasks(square, [1], scheduler="tcp://head:8786"))
     client.close.assert_called_once()

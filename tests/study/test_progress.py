@@ -30,7 +30,7 @@ def test_a_study_is_shown(terminal):
     console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
     display, one = StudyDisplay(console), TokenStudy().arms()[0]
     trial = one.trials[0]
-    failed = {"status": "failed", "traceback": "Traceback\n  ...\nMemoryError: no more\n"}
+    failed = {"status": "failed", "error": "MemoryError: no more"}
     diverged = {"status": "diverged", "history": [{"iteration": 120, "train_loss": 2.0, "val_loss": math.nan}]}
     with display:
         for event in (

@@ -78,38 +78,6 @@ def test_status_reads_no_cut_file_as_if_it_were_whole(toy):
     assert found[["missing", "failed", "ended"]].to_numpy().tolist() == [[1, 0, 0]]
 
 
-PARTS = """
-import actlab, torch
-
-@actlab.register_metric("picky")
-def picky(p, q):
-    if p.shape[1] not in (10, 64):
-        raise RuntimeError("expected 64 classes")
-    return (p - q).abs().sum(1)
-
-@actlab.register_activation("leaves")
-class Leaves(torch.nn.Module):
-    def forward(self, x):
-        if len(x) == 2 and x.shape[-1] > 30 and torch.is_grad_enabled():
-            raise SystemExit(0)
-        return torch.tanh(x)
-"""
-
-
-def test_a_metric_that_fails_on_real_predictions_stops_before_training(toy, tmp_path, no_own_parts):
-    (own := tmp_path / "own.py").write_text(PARTS)
-    study = toy.replace(activation="relu", plugins=str(own))
-    with pytest.raises(BadInput, match="on predictions of charlm the metric 'picky' raises RuntimeError: expected 64"):
-        run(study)
-    assert [*(paths.cache() / "trials").glob("*")] == []
-
-
-def test_a_plug_in_that_ends_the_process_has_failed(toy, tmp_path, no_own_parts):
-    """Its trial, with its traceback; the others go on."""
-    (own := tmp_path / "own.py").write_text(PARTS.replace("(10, 64)", "(10, 64, 28)"))
-    found = run(toy.replace(activation=["leaves", "relu"], plugins=str(own), trials=1))
-    assert [trial["status"] for record in found.present for trial in record["trials"]] == ["failed", "done"]
-    assert "SystemExit" in found.failed[0][1]["traceback"]
 
 
 @pytest.mark.parametrize("decays", [[0.5, 0], [0], [0.5, 0.5], []])

@@ -1,4 +1,4 @@
-"""`actlab run | status | check-plugin | sample | replay`: what trains, or uses what was trained."""
+"""`actlab run | status | sample | replay`: what trains, or uses what was trained."""
 
 import math
 import time
@@ -119,19 +119,6 @@ def _say_how_far(studies: "list[AnyStudy]", workers: int, since: float, as_json:
         console.print(how_far.in_words(table, workers, start))
     if as_json:
         print_json(found)
-
-
-@app.command("check-plugin")
-def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of your own.")]) -> None:
-    """Check your own parts by the contracts of ours (reach, causality, gradient, count); exit code 1 if one breaks."""
-    from actlab.plugins import contracts
-
-    broken = False
-    for each in contracts.check(file):
-        console.print(f"{each.part:<22} {each.contract:<10} {'holds ' if each.holds else 'BROKEN'}  {each.found}")
-        broken = broken or not each.holds
-    if broken:
-        raise typer.Exit(1)
 
 
 @app.command()

@@ -1,9 +1,11 @@
 """The one path of a trial of any kind: cache, lock, checkpoint, training. What a trial leaves lies in one file, known
 by the trial's settings, its data, the code that trains and the machine; its snapshots lie beside it."""
 
+import platform
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from filelock import FileLock
@@ -11,12 +13,17 @@ from torch import Tensor
 
 from actlab import paths
 from actlab.data.text import short_name
-from actlab.errors import ActlabError
-from actlab.plugins.guard import unchanged
+from actlab.errors import ActlabError, BadInput
+from actlab.plugins import error_in_words
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.trial import Outcome, Report, Results, Task, Trial
 from actlab.trainers import checkpoint, setup
+from actlab.trainers.determinism import seed_globals
+from actlab.trainers.seeds import derive
+
+ONE_TRIAL = RLock()
+"""A process trains one trial at a time: its threads share the number of threads and the global random streams."""
 
 
 def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
@@ -68,16 +75,30 @@ def has_ended(task: Task) -> bool:
     return all(place_of(trial).exists() for trial in task.trials)
 
 
-def run_task(task: Task, report: Report | None = None) -> list[Results]:
+def whereabouts() -> dict[str, Any]:
+    """What decides where this process looks for cached trials."""
+    return {"ACTLAB_CACHE": str(paths.cache()), **provenance.here()}
+
+
+def run_task(task: Task, report: Report | None = None, starter: Mapping[str, Any] | None = None) -> list[Results]:
     """Train what is not in the cache; a started training goes on from its checkpoint. A failure is a status with its
     traceback, never raised.
 
     The process works on one thread: the bits of a result then depend on no core count.
+
+    Raises:
+        BadInput: this worker's ``whereabouts`` are not those of the process that started the study.
     """
+    for name, here in whereabouts().items() if starter else ():
+        if starter and starter[name] != here:
+            raise BadInput(
+                f"a worker on {platform.node()} has {name} {here}, the process that started the study {starter[name]}: "
+                "what one trains the other would not find; give both the same folder, checkout and kind of machine"
+            )
     place = place_of(task.first)
     place.parent.mkdir(parents=True, exist_ok=True)
 
-    with FileLock(place.with_suffix(".lock")):
+    with ONE_TRIAL, FileLock(place.with_suffix(".lock")):
         if (found := cached(task)) is not None:
             return found
         outcomes = train_afresh(task, report, place)
@@ -96,15 +117,14 @@ def checkpoint_of(place: Path) -> Path:
 def train_afresh(task: Task, report: Report | None = None, place: Path | None = None) -> list[Outcome]:
     """Train a task without looking at the cache: an outcome a trial. ``place``: the file in which its first trial ends;
     checkpoint and snapshots go beside it, nothing is left where there is none."""
-    setup.prepare()
-    try:
-        with unchanged(task.first.name):
-            return task.first.train(task, place, report)
-    except (ActlabError, KeyboardInterrupt):
-        raise
-    except BaseException:  # recorded, so that the other trials of a study go on; a plug-in may also end the process
-        said = traceback.format_exc()
-        return [
-            ({"label": trial.label, "seed": trial.seed, "status": "failed", "traceback": said}, {})
-            for trial in task.trials
-        ]
+    first = task.first
+    with ONE_TRIAL:
+        setup.prepare()
+        seed_globals(derive(first.seed_of("init"), "global"))
+        try:
+            return first.train(task, place, report)
+        except ActlabError:
+            raise
+        except Exception as error:  # recorded, so that the other trials of a study go on
+            failure = {"status": "failed", "error": error_in_words(error), "traceback": traceback.format_exc()}
+            return [({"label": trial.label, "seed": trial.seed, **failure}, {}) for trial in task.trials]

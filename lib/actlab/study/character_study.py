@@ -11,8 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput, check_name
 from actlab.models import MODELS, SCALES
-from actlab.plugins import own_metrics
-from actlab.plugins.contracts import check_causal
+from actlab.plugins import check_parts, own_metrics
 from actlab.records.defect_names import DOUBLED
 from actlab.study import baselines, defects
 from actlab.study.arm import Arm, CharacterArm, Measures
@@ -116,10 +115,10 @@ class CharacterStudy(LanguageStudy):
         return self.trial.cell if self.order == "model" else self.trial.cell[::-1]
 
     def prepare(self, missing: Sequence[Arm]) -> None:
-        """Refuses also a user's own part that sees the future; measures the text's own tables."""
+        """Refuse also a user's own part that breaks the science; measure the text's own tables."""
         super().prepare(missing)
         firsts = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
-        check_causal((trial.model, trial.activation) for trial in firsts)
+        check_parts((trial.model, trial.activation) for trial in firsts)
         baselines.ensure(self, bool(missing))
 
     def firsts(self) -> Iterator[CharacterTrial]:

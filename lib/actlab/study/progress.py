@@ -160,4 +160,4 @@ def seconds_of(trial: Mapping[str, Any]) -> float:
 
 def why(results: Mapping[str, Any]) -> str:
     """The error of a trial that failed; empty of any other."""
-    return str(results.get("traceback", "")).strip().rpartition("\n")[2]
+    return str(results.get("error", ""))

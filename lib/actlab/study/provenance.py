@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from actlab import paths
-from actlab.plugins.guard import KERNELS
 
 TRIALS = ("trial", "characters", "twins", "tokens", "shards", "images", "defects")
 CODE_OF_A_TRIAL = (
@@ -22,6 +21,9 @@ CODE_OF_A_TRIAL = (
 )
 """The part of the package that decides a trial's bits, from its specification to its weights: a cached trial of other
 code is not used. A test runs a trial of each kind and names whatever else takes part."""
+
+KERNELS = ("MKL_CBWR", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
+"""Environment variables that choose the instructions of MKL and of oneDNN, and with them the order of their sums."""
 
 TRAINING = 1
 """Version of the bits that training makes: raised with ``tests/study/golden.yaml``, which a test trains again."""

@@ -5,13 +5,14 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from actlab.errors import BadInput, brief, check_number
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.arm import Arm, together
-from actlab.study.cache import has_ended, run_task
+from actlab.study.cache import has_ended, run_task, whereabouts
 from actlab.study.params import study_of
 from actlab.study.progress import Ended, Recorded, Started, Training, Watch, names_of, unwatched
 from actlab.study.record import check_growth, finish, record_of, recorded
@@ -131,7 +132,8 @@ def _trained(
 
     gpu = any(task.first.place != "cpu" for task in tasks)
     ended: dict[Trial, Results] = {}
-    for task, every in run_tasks(run_task, tasks, workers, report, scheduler=scheduler, gpu=gpu):
+    train = partial(run_task, starter=whereabouts())
+    for task, every in run_tasks(train, tasks, workers, report, scheduler=scheduler, gpu=gpu):
         for trial, results in zip(task.trials, every, strict=True):
             ended[trial] = results
             watch(Ended(called[arms_of[trial][0]], trial.label, results, task in there))

@@ -109,6 +109,10 @@ class Trial(Checked):
         values["parts"] = tuple(sorted(config.get("parts", {}).items()))
         return cls.model_construct(**values).with_change(int(seed), change)
 
+    def seed_of(self, stream: str) -> int:
+        """The seed that feeds the named stream."""
+        return self.seed
+
     def with_change(self, seed: int, change: str = "") -> Self:
         """The same trial with another seed and change."""
         return self.model_copy(update={"seed": seed, "change": change})

@@ -4,14 +4,23 @@ perturbations of a single weight."""
 import hashlib
 import math
 import os
+import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 from torch import nn
 
 from actlab.trainers.seeds import generator
+
+
+def seed_globals(seed: int) -> None:
+    """Seed the global streams of Python, NumPy and PyTorch, from which a user's own part may draw."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # the global stream is what is meant
+    torch.manual_seed(seed)
 
 
 @contextmanager

@@ -1,0 +1,90 @@
+"""Contracts of the built-in parts: each returns what is wrong, if anything. Not a test."""
+
+from dataclasses import replace
+
+import torch
+from torch.nn import functional as F
+
+from actlab import metrics
+from actlab.activations import ACTIVATIONS
+from actlab.models import MODELS, SCALES, count_parameters
+from actlab.plugins import TINY, fault_of, tiny_network
+from actlab.trainers.seeds import generator
+
+COUNTED = "lite"
+"""The scale at which parameters are counted; gated arms must match plain ones within 1%."""
+UNSEEN = "key.bias"
+"""The end of names of parameters without an effect: it adds one number to all scores of a query, which softmax
+cancels."""
+
+
+def tokens(batch=2):
+    """Random inputs (B, T)."""
+    return torch.randint(TINY.vocab_size, (batch, TINY.block_size), generator=generator(1, "tokens"))
+
+
+def sound(model, name):
+    """What an own part is tried for: reach, causality, and one network for one seed and one set of weights."""
+    return fault_of(model, ACTIVATIONS[name])
+
+
+@torch.inference_mode()
+def alone(model, name):
+    """No sequence depends on its neighbours in the batch."""
+    net, given = tiny_network(model, ACTIVATIONS[name]).train(), tokens(3)
+    changed = torch.cat([given[:1], (given[1:] + 1) % TINY.vocab_size])
+    return "" if torch.equal(net(given)[0], net(changed)[0]) else "a sequence sees the others of its batch"
+
+
+def gradients(model, name):
+    """Every parameter receives a finite gradient."""
+    net, given = tiny_network(model, ACTIVATIONS[name], factor=1).train(), tokens(8)
+    F.cross_entropy(net(given).flatten(0, 1), given.roll(-1, 1).flatten()).backward()
+    slopes = {key: parameter.grad for key, parameter in net.named_parameters() if not key.endswith(UNSEEN)}
+    idle = [key for key, slope in slopes.items() if slope is None or not slope.isfinite().all() or not slope.any()]
+    return f"{', '.join(idle)} learns nothing" if idle else ""
+
+
+def counts(model, name):
+    """Relu's parameter count, within 1% where gated, but for slopes that the activation learns."""
+    row, made = ACTIVATIONS[name], []
+
+    def noted(**given):
+        made.append(row.factory(**given))
+        return made[-1]
+
+    rows = ACTIVATIONS["relu"], replace(row, factory=noted)
+    plain, own = (count_parameters(MODELS[model].factory(SCALES[COUNTED], each, "matched")) for each in rows)
+    share = (own - sum(map(count_parameters, made))) / plain - 1
+    fits = abs(share) <= (0.01 if row.gated else 0)
+    return "" if fits else f"{100 * share:+.2f}% parameters against relu at scale {COUNTED}"
+
+
+OF_CELLS = {"sound": sound, "alone": alone, "gradients": gradients, "counts": counts}
+
+
+def slopes(name):
+    """Finite from -50 to 50, and equal to finite differences between -3 and 3."""
+    row = ACTIVATIONS[name]
+    module, width = row.make(features=4).double(), 8 if row.gated else 4
+    wide = torch.linspace(-50, 50, 64 * width, dtype=torch.float64).view(-1, width).requires_grad_(True)
+    (slope,) = torch.autograd.grad(module(wide).sum(), wide)
+    if not (slope.isfinite().all() and slope.any()):
+        return "the derivative is not finite, or 0 everywhere, between -50 and 50"
+    near = (6 * torch.rand(16, width, dtype=torch.float64, generator=generator(1, "points")) - 3).requires_grad_(True)
+    same = torch.autograd.gradcheck(module, near, raise_exception=False)
+    return "" if same else "the derivative differs from finite differences"
+
+
+def metric(name):
+    """0 for equal predictions, symmetric, larger for shuffled inputs."""
+    draw = generator(1, "metric")
+    p, noise = (torch.softmax(3 * torch.randn(200, 11, generator=draw), dim=1) for _ in range(2))
+    q = 0.9 * p + 0.1 * noise
+    pairs = ((p, p), (p, q), (q, p), (p, q.roll(1, 0)))
+    equal, apart, back, shuffled = (metrics.ROWS[name](*pair).double().mean().item() for pair in pairs)
+    if abs(equal) > 1e-6:
+        return f"{equal:.3g} for equal predictions"
+    if abs(apart - back) > 1e-6 * max(1.0, abs(apart)):
+        return f"{apart:.6g} in one direction and {back:.6g} in the other"
+    return "" if shuffled > apart else f"{apart:.3g}, and no more where inputs are shuffled: {shuffled:.3g}"
