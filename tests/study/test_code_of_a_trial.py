@@ -21,7 +21,6 @@ BESIDE = {
     "records/strict.py": "how a digest writes numbers",
     "records/store.py": "the digest of what a record says of its data",
     "study/cache.py": "cache, lock, failures",
-    "study/measure.py": "measures the trained model",
     "plugins.py": "refuses a user's part that has changed",
 }
 """What may run in a trial without a place in its hash, and why."""
@@ -60,7 +59,7 @@ def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
     assert ran - covered <= set(BESIDE)
 
 
-def test_a_name_becomes_an_object_after_eleven_stops(toy, tmp_path):
+def test_a_name_becomes_an_object_after_twelve_stops(toy, tmp_path):
     """From its params file to the module, the text of an activation's name is handed to so many functions of ours."""
     (tmp_path / "one.yaml").write_text("study: one\nactivation: [smelu_05]\nnoise_floor: false\n")
 
@@ -69,7 +68,7 @@ def test_a_name_becomes_an_object_after_eleven_stops(toy, tmp_path):
         return task.fresh()
 
     assert {code.co_name for code in executed(built, "smelu_05")} == {
-        *("check", "ours", "__contains__", "as_list", "replace"),
+        *("check", "our_name", "__contains__", "as_list", "as_tuple", "replace"),
         *("defects_of", "find_activation", "parts_of", "part", "find_part", "find"),
     }
 

@@ -13,7 +13,6 @@ from faulty import essence
 import actlab
 from actlab import paths, plugins, report
 from actlab.activations import ACTIVATIONS
-from actlab.data.text import TEXTS, _load
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.records import tables as tidy
@@ -21,7 +20,7 @@ from actlab.report import summary
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.progress import Ended
-from actlab.study.run import load, run
+from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
 from actlab.trainers.determinism import weights_sha256
 
@@ -112,22 +111,6 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
     assert "half L1 (0 to 1)" in summary.text(report.load("toy"))
-
-
-def test_the_metrics_of_the_last_run_are_shown(toy, mine, caplog):
-    """A metric that is changed while another is left out: its values, and no study that is gone. One that is changed
-    back has its record already, which tables do not show: it is told."""
-    text = "import actlab\n@actlab.register_metric('half')\ndef half(p, q):\n    return FACTOR * (p - q).abs().sum(1)\n"
-    both = text + text.replace("half", "other")
-    study, shown = toy.replace(activation=("relu",)), []
-    for content in (both, text.replace("FACTOR", "2"), both):
-        mine.write_text(content.replace("FACTOR", "0.5"))
-        actlab.load_plugins(["my_parts.py"])
-        run(study.replace(plugins=("my_parts.py",)))
-        pairs = tidy.load("toy")[1]
-        shown.append((pairs["half"] / pairs["total_variation"]).round(6).unique().tolist())
-    assert shown == [[1.0], [4.0], [4.0]]
-    assert "is recorded, but tables show charlm-relu-" in caplog.text
 
 
 def test_image_sweep_and_ablation_take_own_parts(mine):
@@ -278,20 +261,6 @@ def test_own_texts_that_are_refused(tmp_path, monkeypatch):
             BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, or the path"
         ):
             CharacterStudy.parse({"dataset": name})
-
-
-def test_a_copy_of_a_built_in_text_is_that_text(toy, mine):
-    """Under any name, also of a function, it has the ids of the built-in one and retrains nothing; another Python's
-    version of that is another text, which a study does not mix with its own."""
-    (one,) = run(toy.replace(activation="relu")).present
-    mine.write_text(f"import actlab\n\n@actlab.register_text('fox')\ndef fox():\n    return {tiny.FOX!r}\n")
-    for name in (text_file(mine, tiny.FOX), "fox"):
-        found = load(toy.replace(plugins="my_parts.py", dataset=name, activation="relu"))
-        assert found.present == [one]
-    TEXTS._built_in["pydoc"] = lambda: tiny.CATS
-    _load.cache_clear()
-    with pytest.raises(BadInput, match=r"another part or version of pydoc .*characters differ\): give this study"):
-        run(toy.replace(activation="gelu"))
 
 
 def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):
