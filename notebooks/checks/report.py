@@ -14,6 +14,34 @@ from actlab_audit import ledger, numbers
 ARM = ["model", "activation"]
 SIDES = ["difference", "low", "high"]
 INTERVAL = ["estimate", "low", "high"]
+ABLE = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm"]
+"""Without tinylstm, which has learned too little at the smaller size."""
+
+
+def check_the_lead(results: pd.DataFrame, rho: dict[str, pd.Series], both: dict[str, pd.DataFrame]) -> None:
+    """A higher loss, and seeds that agree more; the other way round where a network overfits."""
+    agrees(results.loc["rank correlation", "repro-lite"], "-0.84 [-0.94, -0.75]", "five smaller networks")
+    agrees(rho["repro-partial"]["estimate"], -0.90, "networks three times larger", digits=2)
+    holds(rho["repro-partial"]["high"] < 0, "and its interval lies below 0")
+    agrees(rho["repro-full"]["estimate"], 1, "overfitted charlm", digits=2)
+    agrees({*both["repro-full"]["model"]}, {"charlm"}, "the only one with several activations")
+    agrees(
+        [results.loc[f"{what}: significant", "repro-lite"] for what in ("loss", "two seeds")],
+        ["21 of 30", "4 of 30"],
+        "",
+    )
+    sizes = [actlab.load(name)[0].groupby("model")["parameters"].max() for name in ("repro-lite", "repro-partial")]
+    holds((sizes[1] / sizes[0]).round().between(3, 4).all(), "three to four times the size")
+    apart = both["repro-lite"].set_index(ARM).loc[("charlm", "gelu")]
+    agrees(apart[["reference", "estimate"]], [11.9, 10.2], "two seeds of charlm, ReLU and GELU", digits=1)
+    right = actlab.load("repro-lite")[0].groupby(ARM)["val_accuracy"].mean()["charlm"]
+    holds(right["gelu"] < right["relu"], "GELU guesses fewer characters right")
+
+
+def check_within_a_network(within: pd.DataFrame) -> None:
+    """The smaller networks, each one's own mean taken out."""
+    out = within.loc["repro-lite", "own means out"].astype(float)
+    agrees(out, [-0.70, -0.49], "own means out, and without SwiGLU", digits=2)
 
 
 def check_swaps(swaps: pd.DataFrame, other: str, tuned: str) -> None:
@@ -32,10 +60,47 @@ def check_swaps(swaps: pd.DataFrame, other: str, tuned: str) -> None:
         holds(apart.all(), f"the same order in {name}, and the intervals lie apart")
 
 
+def tables(which: int, metric: str) -> list[pd.DataFrame]:
+    """Differences from ReLU in the loss (``which`` 0) or between seeds (1), a table a study."""
+    loaded = [actlab.load(study)[which] for study in ["repro-lite", "repro-partial"]]
+    return [actlab.contrasts(table, metric).set_index(ARM) for table in loaded]
+
+
+def check_each_architecture() -> None:
+    """The tabs."""
+    loss, apart = tables(0, "val_loss")[0], tables(1, "total_variation")[0]
+    sure = set(apart.index[apart["p_holm"] < 0.05])
+    four = {("charlm", "gelu"), ("charlm", "swish"), ("convlm", "swiglu"), ("tinylstm", "swiglu")}
+    agrees(sure, four, "total variations that differ significantly")
+    moved = 100 * apart["difference"]
+    agrees(moved["charlm"][["gelu", "swish"]], [-1.7, -1.6], "charlm, points", digits=1)
+    side = np.sign(loss["difference"]).where(loss["p_holm"] < 0.05, 0).unstack()  # 0: could not be told
+    smooth = ["gelu", "swish", "smelu_05", "smelu_1"]
+    holds((side.loc[ABLE[:3], smooth] == 1).all(axis=None), "the four raise the loss in the three transformers")
+    columns = [*smooth, "swiglu"]
+    agrees(side.loc["charlm", columns].tolist(), [1, 1, 1, 1, -1], "charlm, directions of the loss")
+    agrees(side.loc["convlm", columns].tolist(), [-1, -1, 0, 1, 0], "convlm, directions of the loss")
+    agrees(side.loc["hybridlm", columns].tolist(), [0, 1, 1, 1, -1], "hybridlm, directions of the loss")
+    agrees(side.loc["tinylstm", columns].tolist(), [0, 0, 0, 0, -1], "tinylstm, directions of the loss")
+    nats = loss["estimate"].unstack().assign(relu=loss["reference"].groupby("model").first())
+    agrees(nats.loc["charlm", ["relu", "swiglu"]], [2.31, 2.25], "charlm, nats", digits=2)
+    for model, typed in (("minigpt", [2.38, 2.41, 2.43]), ("nanotransformer", [2.23, 2.26, 2.31])):
+        raised = nats.loc[model, smooth]
+        agrees([nats.loc[model, "relu"], raised.min(), raised.max()], typed, f"{model}, nats", digits=2)
+    agrees(nats.loc["convlm", ["relu", "gelu"]], [1.95, 1.93], "convlm, nats", digits=2)
+    agrees(nats.loc["hybridlm", ["relu", "swiglu"]], [2.14, 2.09], "hybridlm, nats", digits=2)
+    holds(loss.loc["hybridlm", "difference"].max() < 0.02, "hybridlm: raised by less than 0.02")
+    points = 100 * apart.loc[[("convlm", "swiglu"), ("tinylstm", "swiglu")], ["reference", "estimate"]]
+    agrees(points, [[15.9, 17.4], [1.8, 5.1]], "convlm and tinylstm, points", digits=1)
+    unigram = actlab.load_baselines("repro-lite").loc["unigram", "val_loss"]
+    lstm = nats.loc["tinylstm"]
+    agrees([lstm["relu"], unigram, lstm["swiglu"]], [3.351, 3.347, 3.018], "tinylstm, nats", digits=3)
+    holds(lstm.drop("swiglu").min() > unigram - 0.01, "SwiGLU alone learns")
+
+
 def check_answers(networks: pd.DataFrame, right: pd.DataFrame, trials: pd.DataFrame, study: str, differs: str) -> None:
     """Accuracy of the six networks under their best and worst activations."""
-    agrees([right.min(axis=None), right.max(axis=None)], [15, 51], "the worst and the best combination", digits=0)
-    more = networks["best", "more (points)"]
+    more = networks["best", "more (points)"].astype(float)
     agrees(more.drop("tinylstm").agg(["min", "max"]), [3, 7], "points from worst to best", digits=0)
     agrees(more["tinylstm"], 11, "points in the LSTM", digits=0)
     table = actlab.load_baselines(study).loc["unigram", "val_accuracy"]
@@ -44,18 +109,18 @@ def check_answers(networks: pd.DataFrame, right: pd.DataFrame, trials: pd.DataFr
     of_lstm = trials.query("model == 'tinylstm'").groupby("activation")["val_loss"].mean()
     frequencies = actlab.load_baselines(study).loc["unigram", "val_loss"]
     agrees({*of_lstm.index[of_lstm > frequencies]}, {"gelu", "swish"}, "no better than character frequencies")
-    apart = networks[differs, "mean"]
-    agrees(apart.drop("tinylstm").agg(["min", "max"]), [10, 18], "% between two seeds", digits=0)
-    agrees(apart["tinylstm"], 5, "% in the LSTM", digits=0)
+    apart = networks[differs, "mean"].astype(float)
+    agrees(apart.drop("tinylstm").agg(["min", "max"]), [10, 18], "points between two seeds", digits=0)
+    agrees(apart["tinylstm"], 5, "points in the LSTM", digits=0)
     holds(trials["parameters"].between(1.05e6, 1.75e6).all(), "1.1 to 1.7 million parameters")
     settings = trials["seed"].nunique(), {*trials["iterations"]}, {*trials["learning_rate"]}
     agrees(settings, (3, {500}, {0.0003}), "seeds, steps, rate")
     agrees({*(trials["iterations"] * trials["batch_size"] * 256 / 1_003_854).round()}, {8}, "passes over the text")
 
 
-def check_other_settings(leads: pd.DataFrame, recorded: dict[str, object], settings: dict[str, pd.Series]) -> None:
+def check_other_settings(leads: pd.DataFrame, settings_of: dict[str, object]) -> None:
     """SwiGLU minus the best other activation, in points of accuracy."""
-    agrees([*recorded], ["repro-lite", "repro-partial", "repro-full", "answer"], "the sets of runs")
+    agrees([*settings_of], ["repro-lite", "repro-partial", "repro-full", "answer"], "the sets of runs")
     ahead = leads["lead"].dropna().round(1)
     holds((ahead["repro-partial"] > 0).all() and len(ahead["repro-partial"]) == 6, "ahead in all six networks")
     smaller = ahead["repro-lite"]
@@ -73,8 +138,6 @@ def check_other_settings(leads: pd.DataFrame, recorded: dict[str, object], setti
     agrees(rated["hybridlm"], -0.4, "behind in hybridlm", digits=1)
     tuning = actlab.load("answer-tuning")[0].query("model == 'tinylstm' and activation == 'swiglu'")
     agrees(tuning["learning_rate"].max(), 0.004, "highest rate that was tried")
-    two_seeds = pd.DataFrame(settings).T.filter(like="charlm").iloc[:, 0].astype(float)
-    agrees(two_seeds.agg(["min", "max"]), [12, 19], "% between two seeds of charlm", digits=0)
 
 
 def check_published() -> None:
@@ -88,16 +151,19 @@ def check_published() -> None:
 
 
 def check_results(
-    results: pd.DataFrame,
+    ahead: pd.DataFrame,
     right_apart: pd.DataFrame,
     significant: pd.DataFrame,
-    loss: pd.DataFrame,
-    seeds_apart: pd.DataFrame,
+    loss_apart: dict[str, pd.DataFrame],
+    seeds_apart: dict[str, pd.DataFrame],
+    study: str,
     sensitivity: pd.DataFrame,
 ) -> None:
     """Differences from ReLU at partial scale."""
-    agrees({*results["activation"]}, {"swiglu"}, "the best on average")
-    own, means = results.iloc[:6], results.iloc[6:]
+    loss, between = loss_apart[study], seeds_apart[study]
+    agrees({*ahead["activation"]}, {"swiglu"}, "the best on average")
+    own, means = ahead.iloc[:6], ahead.iloc[6:]
+    agrees(means["networks"].tolist(), [6, 5], "networks that have both")
     holds((own["difference"] > 0).all(), "above ReLU in each network")
     found = own.index[own["p_holm"] < 0.05]
     agrees({*found}, {"hybridlm", "tinylstm", "convlm", "minigpt"}, "significant in four")
@@ -105,7 +171,7 @@ def check_results(
     agrees({*lower}, {"hybridlm", "tinylstm"}, "its loss in two")
     holds(own.loc["charlm", "low"] > 0 and own.loc["charlm", "p_holm"] > 0.05, "charlm: the interval leaves out 0")
     agrees(means["difference"].tolist(), [3.7, 2.1], "points on average, and without the LSTM", digits=1)
-    agrees([len(loss), len(seeds_apart), len(right_apart)], [30, 30, 30], "differences")
+    agrees([len(loss), len(between), len(right_apart)], [30, 30, 30], "differences")
     agrees(significant.loc["all"].tolist(), [11, 11, 0], "significant ones")
     agrees(significant.loc["nanotransformer"].tolist(), [0, 0, 0], "in nanotransformer")
     agrees(int(100 * sensitivity["low"].min()), 59, "at least this share of the variance")
@@ -284,23 +350,16 @@ def check_accuracy(ranking: pd.DataFrame, study: str) -> None:
     holds(ranking.loc["smelu_05", "p_holm"] >= 0.05, "smelu_05 does not differ significantly")
 
 
-def check_trade_off(within: pd.DataFrame, apart: pd.DataFrame, minus_reference: list[pd.DataFrame]) -> None:
-    """Accuracy and agreement."""
-    agrees(within.loc["all"], [0.78, 0.07, 1], "within networks", digits=2)
-    agrees(len(minus_reference[0]), 30, "differences")
-    agrees(within.loc["without SwiGLU", "estimate"], 0.60, "without SwiGLU", digits=2)
-    holds(within.loc["without SwiGLU", "low"] < 0, "which we could not tell from 0")
-    agrees(within.loc["over configurations", "estimate"], 0.57, "over configurations", digits=2)
-    sides = ["difference_x", "difference_y"]
-    for model, rows in minus_reference[0].set_index("activation").groupby("model"):
-        agrees({*rows[sides].idxmax()}, {"swiglu"}, f"SwiGLU stands furthest to the right and highest in {model}")
-    holds(apart.loc["charlm", "relu"] > apart.loc["charlm", "swiglu"], "in charlm ReLU itself is a little higher")
-
-
 def check_tukey(
-    tests: pd.DataFrame, loss: pd.DataFrame, trials: pd.DataFrame, study: str, other: str, reference: str
+    tests: pd.DataFrame,
+    loss_apart: dict[str, pd.DataFrame],
+    trials: pd.DataFrame,
+    study: str,
+    other: str,
+    reference: str,
 ) -> None:
     """Tukey's test beside the paired ones."""
+    loss = loss_apart[study]
     here = tests.loc[study]
     holds((here["p"] < 0.05).all() and len(here) == 6, "the analysis of variance is significant in all six")
     found = [int(tests.loc[name, "differ (Tukey)"].map(len).sum()) for name in (study, other)]
