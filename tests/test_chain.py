@@ -93,7 +93,7 @@ def test_from_params_to_page(root):
     command(root, *BUILD)
     shown = page(root)
     assert [number for number in numbers if number in shown] == []
-    assert re.search(r"convlm swiglu (NaN|0|0\.0|\d[\d.]* )[^a-z]*(NaN[^a-z]*)*missing", shown), "a row that says so"
+    assert re.search(r"convlm SwiGLU (NaN|0|0\.0|\d[\d.]* )[^a-z]*(NaN[^a-z]*)*missing", shown), "a row that says so"
     (root / "book" / "intro.md").write_text("# Intro\n\n[nowhere](nowhere.md)\n")
     for _ in range(2):
         command(root, *BUILD, fails=True)

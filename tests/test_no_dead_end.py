@@ -170,8 +170,6 @@ NEEDS = {
     ("one-bit", "one-seed"): "has 1 of the 2 seeds",
     ("one-bit", "quick"): "no records of kind perturbed",
     ("same", "one-seed"): "has 1 of the 2 seeds",
-    ("report", "one-seed"): "has 1 of the 2 seeds",
-    ("report", "one-setting"): "has 1 of the 2 activations",
     ("methods", "one-seed"): "has 1 of the 2 seeds",
     ("autopsy", "one-seed"): "has 1 of the 2 seeds",
     ("autopsy", "one-setting"): "has 1 of the 2 activations",

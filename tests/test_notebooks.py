@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from actlab import paths
+from actlab.book.pages import load_pages
 
 NOTEBOOKS = sorted((paths.ROOT / "notebooks").glob("*.ipynb"))
 CHECKS = paths.ROOT / "notebooks" / "checks"
@@ -115,11 +116,6 @@ def faults_of_checks(text):
     return sorted(modules | called(tree) & COMPUTED) + ["no check"] * (not any(n.startswith("check_") for n in names))
 
 
-def test_checks_are_of_a_notebook_and_read_records(subtests):
-    """A file whose notebook is gone would never run; one that computes fails elsewhere."""
-    assert {path.stem for path in CHECKS.glob("*.py")} < {path.stem for path in NOTEBOOKS}
-    assert faults_of_checks("import torch\ndef check_a(): flow(trial)") == ["flow", "torch"]
-    assert faults_of_checks("from actlab import holds") == ["no check"]
-    for path in CHECKS.glob("*.py"):
-        with subtests.test(path.stem):
-            assert not faults_of_checks(path.read_text(encoding="utf-8"))
+def test_checks_are_of_a_page():
+    """Every notebook that makes a page has a file of checks beside it; one whose page is gone would never run."""
+    assert {page.notebook for page in load_pages()} == {path.stem for path in CHECKS.glob("*.py")}
