@@ -108,7 +108,7 @@ def test_turns_keep_the_speed():
 
 def test_refuses_a_group_of_another_system_and_a_step_without_a_loss():
     one, other = ([nn.Parameter(torch.ones(2))] for _ in range(2))
-    with pytest.raises(BadInput, match="eta concerns all parameters at once"):
+    with pytest.raises(AssertionError, match="eta concerns all parameters at once"):
         ECD([{"params": one}, {"params": other, "eta": 3.0}])
     with pytest.raises(BadInput, match="closure that returns the loss"):
         ECD(one).step()

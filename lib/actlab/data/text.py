@@ -16,8 +16,6 @@ from actlab.data.vocabulary import Vocabulary
 from actlab.errors import BadInput, Table
 
 TRAIN_SHARE = 0.9
-MOST_CHARACTERS = 1000
-"""Distinct ones: 5,909 took 2.7 GB, and 32,767 is the last that fits its number."""
 SHORTEST = 100
 """Characters that a corpus needs at least."""
 
@@ -161,23 +159,10 @@ def _load(name: str, sha256: str) -> Corpus:
 
 
 def corpus_of(name: str, text: str) -> Corpus:
-    """A corpus from any text of at least 100 characters, two of them distinct, and none of them NUL (which only binary
-    files have)."""
+    """A corpus from any text of at least 100 characters."""
     if len(text) < SHORTEST:
         raise BadInput(f"{name}: a corpus needs at least {SHORTEST} characters, got {len(text)}")
     vocabulary = "".join(sorted(set(text)))
-    if "\0" in vocabulary or len(vocabulary) < 2:
-        why = (
-            f"character {text.index(chr(0))} is NUL"
-            if vocabulary[0] == "\0"
-            else f"its {len(text):,} characters are all {vocabulary!r}"
-        )
-        raise BadInput(f"{name} is not a text: {why}")
-    if len(vocabulary) > MOST_CHARACTERS:
-        raise BadInput(
-            f"{name} has {len(vocabulary):,} distinct characters: a model of characters takes {MOST_CHARACTERS:,} at "
-            "most, since its predictions hold a number for each; tokenize it (kind: ablation), or leave rare ones out"
-        )
     codes = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     table = torch.zeros(int(codes.max()) + 1, dtype=torch.uint8 if len(vocabulary) <= 256 else torch.int16)
     table[torch.tensor([ord(c) for c in vocabulary])] = torch.arange(len(vocabulary), dtype=table.dtype)

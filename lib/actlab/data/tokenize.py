@@ -15,7 +15,7 @@ from torch import Tensor
 from actlab.data.fetch import sha256
 from actlab.data.text import TRAIN_SHARE, novels, read_text
 from actlab.data.tokens import write_shard
-from actlab.errors import BadInput, needs
+from actlab.errors import needs
 from actlab.files import write_text
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def encode(tokenizer: "Tokenizer", documents: Iterable[str]) -> np.ndarray[Any, 
     return np.concatenate(parts)
 
 
-def tokenize_dataset(name: str, vocab_size: int, out: Path, alone: bool = False) -> dict[str, Any]:
+def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     """Train a tokenizer on the training part of a text and write its shards; what is there already, of the same text
     and size, is kept.
 
@@ -107,7 +107,6 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path, alone: bool = False)
         vocab_size: at most so many tokens (257 to 65,536); a short text may give fewer.
         out: folder for ``tokenizer.json``, ``train_000.bin`` ..., ``val_000.bin`` and ``manifest.json``, which is
         written last.
-        alone: only into a folder that holds nothing else.
 
     Returns:
         The manifest: name, vocab_size (actual), requested, text_sha256, characters, and for each split its files with
@@ -119,8 +118,6 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path, alone: bool = False)
     about = {"requested": vocab_size, "text_sha256": digest.hexdigest()}
     if (existing := _manifest(out, about)) is not None:
         return existing
-    if alone and out.is_dir() and any(out.iterdir()) and not _told(out, about):
-        raise BadInput(f"{out} holds other files, or the tokens of another text or size: name another folder")
     tokenizer = train_bpe(documents["train"], vocab_size)
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / TOKENIZER, tokenizer.to_str())
@@ -146,22 +143,10 @@ def _write_split(out: Path, split: str, tokens: np.ndarray[Any, np.dtype[np.uint
 
 
 def _manifest(out: Path, about: dict[str, Any]) -> dict[str, Any] | None:
-    """The manifest in ``out`` if it is of the wanted text and size and all its files are there unchanged."""
-    manifest = _told(out, about)
-    try:
-        files = [entry for split in manifest["splits"].values() for entry in split]
-        whole = all(sha256(out / entry["file"]) == entry["sha256"] for entry in files) and (
-            sha256(out / TOKENIZER) == manifest["tokenizer_sha256"]
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+    """The manifest in ``out``, if it is of the wanted text and size and its files are there."""
+    if not (out / "manifest.json").is_file():
         return None
-    return manifest if whole else None
-
-
-def _told(out: Path, about: dict[str, Any]) -> dict[str, Any]:
-    """The manifest in ``out``; empty where there is none of the wanted text and size."""
-    try:
-        manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
-        return manifest if all(manifest[key] == value for key, value in about.items()) else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+    manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    files = [TOKENIZER, *(entry["file"] for split in manifest["splits"].values() for entry in split)]
+    same = all(manifest[key] == value for key, value in about.items())
+    return manifest if same and all((out / file).exists() for file in files) else None

@@ -33,8 +33,6 @@ def read_shard(path: Path) -> Tokens:
     Raises:
         DataError: no such file, another format or version, or another length than the header says.
     """
-    if path.exists() and not path.is_file():
-        raise DataError(f"{path} is not a token shard: it is not a regular file")  # a pipe would be waited for
     try:
         header = np.fromfile(path, dtype="<i4", count=HEADER)
         size = path.stat().st_size

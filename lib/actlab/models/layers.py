@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab.activations import Activation
-from actlab.errors import BadInput, check_number
 from actlab.models.vocabulary import Vocabulary
 
 Initialiser = Callable[..., object]
@@ -38,11 +37,7 @@ class ModelConfig:
     dropout: float
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "n_layer", "n_embd", "n_head", "block_size"):
-            check_number(f"{name} as a whole number from 1", getattr(self, name), 1, whole=True)
-        if self.n_embd % self.n_head:
-            raise BadInput(f"n_embd ({self.n_embd}) must be a multiple of n_head ({self.n_head})")
-        check_number("dropout in [0, 1)", self.dropout, 0, most=math.nextafter(1, 0))
+        assert self.n_embd % self.n_head == 0, f"n_embd ({self.n_embd}) is no multiple of n_head ({self.n_head})"
 
 
 def normal(tensor: Tensor, generator: torch.Generator) -> None:

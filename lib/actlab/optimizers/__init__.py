@@ -116,7 +116,7 @@ def build_optimizer(
     entry = OPTIMIZERS.find(name)
     try:
         return entry.factory(params, generator, **{**entry.defaults, **settings})
-    except (TypeError, ValueError) as error:
+    except (AssertionError, TypeError, ValueError) as error:
         raise BadInput(f"optimizer {name!r} cannot take {sorted(settings)}: {error}") from None
 
 

@@ -4,7 +4,6 @@ Vyas et al. 2024, arXiv 2409.11321. A tensor of more than two axes is treated as
 rest.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, final
 
@@ -12,11 +11,7 @@ import torch
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
-from actlab.errors import BadInput, brief, check_number
-
 SIDES = ("left", "right")
-LAST = math.nextafter(1, 0)
-"""The largest number below 1."""
 
 
 @final
@@ -65,21 +60,6 @@ class SOAP(torch.optim.Optimizer):
             "max_precondition_dim": max_precondition_dim,
         }
         super().__init__(params, defaults)
-
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """As torch's; every setting is held to what it may be."""
-        group = {**self.defaults, **param_group}
-        for name in ("lr", "eps", "weight_decay", "max_precondition_dim"):
-            check_number(f"SOAP's {name} from 0 to 1e30", group[name], 0, most=1e30)
-        check_number(
-            "SOAP's precondition_frequency, a whole number from 1", group["precondition_frequency"], 1, whole=True
-        )
-        betas = group["betas"]
-        if not isinstance(betas, tuple | list) or len(betas) != 2:
-            raise BadInput(f"expected SOAP's betas, two numbers, got {brief(betas)}")
-        for beta in betas:
-            check_number("SOAP's betas in [0, 1)", beta, 0, most=LAST)
-        super().add_param_group(param_group)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
