@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import findings
+from typing import Any
+
 import numpy as np
 import pandas as pd
-from findings import RUNGS, SIDES, TV, corner, corners, ladder, losses
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import findings
 from actlab import paths
 from actlab.figures import plots
 from actlab.figures.style import canvas, image, keep, look, styled
 from actlab.files import write_text
 from actlab.records.labels import words
+from findings import RUNGS, SIDES, TV, corner, corners, ladder, losses
 
 PICTURE = "book/_static/front-{}.svg"
 TITLES = {
@@ -39,7 +41,7 @@ def agreement() -> Figure:
     quoted = {one.name: one.found for one in findings.every()}
     rows = {f"activation-{name}": f"{said} instead of ReLU" for name, said in ACTIVATIONS.items()} | REMEDIES
     order = sorted(rows, key=lambda name: (not name.startswith("activation"), -quoted[name][0]))
-    drawn = [{"change": rows[name], **dict(zip(SIDES, quoted[name], strict=True))} for name in order]
+    drawn: list[dict[str, Any]] = [{"change": rows[name], **dict(zip(SIDES, quoted[name], strict=True))} for name in order]
     with styled():
         figure, (axes,) = canvas(1, 1, 7.5, 3.0)
         for at, (name, row) in enumerate(zip(order, drawn, strict=True)):

@@ -7,8 +7,8 @@ import pandas as pd
 from scipy import stats
 
 import actlab
+import findings as front
 from actlab import holds, paths
-from actlab.book.paper import findings
 from actlab.figures import plots
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import LOOK
@@ -39,7 +39,7 @@ def rounded(found: pd.Series, digits: int = 3) -> list[float]:
 plan = plan_of("answer")
 margin = plan["outcomes"][0]["margin"]
 runs, pairs = actlab.load("answer")
-courses, front = along("answer"), findings()
+courses = along("answer")
 bigram = {"exclude_above": actlab.load_baselines("answer")["val_loss"]["bigram"]}
 at_loss, losses = front.effects(), actlab.contrasts(runs, "val_loss", planned=30)
 bound = at_loss.groupby("model").apply(actlab.bound, include_groups=False).round(3)

@@ -3,13 +3,11 @@
 import re
 import runpy
 import tomllib
-from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from actlab import paths
-from actlab.book import address, footer
 
 SCRIPT = runpy.run_path(str(paths.ROOT / ".ci" / "address.py"))
 FILES = ("pyproject.toml", "README.md", "CITATION.cff")
@@ -18,7 +16,6 @@ KNOWN = {
     "site": "https://someone.example/actlab",
     "doi": "10.5281/zenodo.1",
 }
-NONE = dict.fromkeys(KNOWN, "")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -46,25 +43,3 @@ def test_an_address_is_carried_everywhere():
     released = re.search(r"(?m)^## (\S+)", (paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert released
     assert cited["version"] == version == released[1]
-
-
-def test_the_book_says_its_address_where_it_has_one(tmp_path, monkeypatch):
-    """Canonical links and Open Graph by Sphinx's own settings, a sitemap of its pages; else none of them."""
-    for known, base in ((NONE, ""), (KNOWN, "https://someone.example/actlab/")):
-        monkeypatch.setattr(address, "addresses", lambda known=known: known)
-        config = SimpleNamespace(html_baseurl="", ogp_site_url="")
-        address.say_site(None, config)
-        assert (config.html_baseurl, config.ogp_site_url) == (base, base)
-        env = SimpleNamespace(found_docs={"intro", "studies/one-bit"})
-        address.write_sitemap(SimpleNamespace(config=config, env=env, outdir=tmp_path))
-        assert (tmp_path / "sitemap.xml").exists() == bool(base)
-    assert "<loc>https://someone.example/actlab/studies/one-bit.html</loc>" in (tmp_path / "sitemap.xml").read_text()
-
-
-def test_a_page_opens_on_binder_and_colab_where_the_project_has_an_address(monkeypatch):
-    monkeypatch.setattr(footer, "addresses", lambda: KNOWN)
-    links = footer.live(SimpleNamespace(notebook="repro"), "/a/folder")
-    assert "https://mybinder.org/v2/gh/someone/actlab/HEAD?labpath=notebooks/repro.ipynb" in links
-    assert "https://colab.research.google.com/github/someone/actlab/blob/main/notebooks/repro.ipynb" in links
-    monkeypatch.setattr(footer, "addresses", lambda: NONE)
-    assert footer.live(SimpleNamespace(notebook="repro"), "/a/folder") == ""

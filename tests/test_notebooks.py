@@ -7,8 +7,8 @@ import re
 import nbformat
 import pytest
 
+from _ext.pages import load_pages
 from actlab import paths
-from actlab.book.pages import load_pages
 
 NOTEBOOKS = sorted((paths.ROOT / "notebooks").glob("*.ipynb"))
 CHECKS = paths.ROOT / "notebooks" / "checks"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from actlab.book.checks import holds
+    from actlab.checks import holds
     from actlab.plugins import (
         load_plugins,
         register_activation,
@@ -52,7 +52,7 @@ __all__ = [
 ]
 __version__ = "0.2.0"
 HOMES = {
-    "book.checks": ("holds",),
+    "checks": ("holds",),
     "records.tables": ("load", "load_baselines", "load_curves", "load_losses", "load_pairs"),
     "statistics.equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
     "statistics.averaging_and_ensembles": ("beside_training",),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 
 
 def check_published_rates(results: pd.DataFrame, average: pd.DataFrame, activation: pd.DataFrame) -> None:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from actlab import holds
-from actlab.book.checks import agrees
+from actlab.checks import agrees
 
 
 def check_results(results: pd.DataFrame, at_loss: pd.DataFrame, at_end: pd.DataFrame) -> None:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 import actlab
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 from actlab_audit import ledger, numbers
 
 SIDES = ["difference", "low", "high"]

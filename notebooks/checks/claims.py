@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import actlab
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 from actlab_audit import ledger, numbers
 from actlab_audit.text_rules import total
 from actlab_audit.verdicts import expected

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from actlab import holds
-from actlab.book.checks import agrees
+from actlab.checks import agrees
 
 MODELS = ["convlm", "charlm", "nanotransformer"]
 

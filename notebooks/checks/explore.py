@@ -3,7 +3,7 @@
 import pandas as pd
 
 import actlab
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 
 
 def check_equal_loss(equal: pd.DataFrame, curves: pd.DataFrame, along: pd.DataFrame, bigram: float) -> None:

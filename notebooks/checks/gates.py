@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 
 
 def check_what_was_trained(runs: pd.DataFrame, cut: pd.DataFrame) -> None:

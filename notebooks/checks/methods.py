@@ -4,7 +4,7 @@ import pandas as pd
 
 import actlab
 from actlab import paths
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 from actlab.files import read_yaml
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import actlab
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 
 WIDE, FAIR = "geglu_equal_width", "geglu_equal_parameters"
 

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from actlab import holds
-from actlab.book.checks import agrees
+from actlab.checks import agrees
 
 FIVE = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm"]
 

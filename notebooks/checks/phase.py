@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 
 BOTH = ["charlm", "nanotransformer"]
 """The architectures whose smooth networks jump."""

@@ -5,7 +5,7 @@ import pandas as pd
 
 import actlab
 from actlab import paths
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 from actlab.files import read_yaml
 from actlab.records.tables import load_records
 from actlab.statistics.significance import detectable_paired

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from actlab.book.checks import agrees, holds
+from actlab.checks import agrees, holds
 
 Record = dict[str, Any]
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from actlab import holds
-from actlab.book.checks import agrees
+from actlab.checks import agrees
 
 
 def check_another_processor(processors: pd.DataFrame, twins: pd.DataFrame) -> None:

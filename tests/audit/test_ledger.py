@@ -8,8 +8,8 @@ import pytest
 import yaml
 from tests.support import grids
 
+from _ext.pages import load_pages
 from actlab import paths
-from actlab.book.pages import load_pages
 from actlab_audit import ledger
 from actlab_audit.evidence import NOTHING, gather
 from actlab_audit.verdicts import LACKS, Finding
@@ -38,7 +38,7 @@ def test_no_verdict_changes_unseen(judged):
 
 def test_each_row_is_whole():
     """Its page is in the book, its id its own; it has every entry, and no other; no verdict stands in the file."""
-    made, rows, verdicts = {page.name for page in load_pages()}, ledger.claims(), {*ledger.parts()["meanings"]}
+    made, rows, verdicts = {page.page for page in load_pages()}, ledger.claims(), {*ledger.parts()["meanings"]}
     assert all(page in made or (paths.ROOT / "book" / f"{page}.md").exists() for page in rows["page"])
     assert not [value for given in rows["arguments"] for value in given.values() if str(value) in verdicts]
     assert {*rows} == ENTRIES | {"kind"}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from actlab import holds
-from actlab.book.checks import agrees, failures
+from actlab.checks import agrees, failures
 from actlab.errors import ActlabError, BadInput, NotHeld
 
 

@@ -9,8 +9,8 @@ import jsonschema
 import pandas as pd
 from damage import changed
 
+import dataset
 from actlab import paths
-from actlab.book import dataset
 from actlab.records import schema, store
 
 RESULTS = paths.ROOT / "results"
@@ -18,7 +18,7 @@ METADATA = json.loads((RESULTS / "croissant.json").read_text(encoding="utf-8"))
 
 
 def test_generated_files_are_not_stale():
-    """`python -m actlab.book.dataset` writes what today's models and columns give."""
+    """`python book/dataset.py` writes what today's models and columns give."""
     for name, text in dataset.written().items():
         assert (RESULTS / name).read_text(encoding="utf-8") == text, name
 

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 import actlab
+import findings
+import pictures
 from actlab import paths
-from actlab.book.paper import findings, of_the_book
 from actlab.errors import NotHeld
 from actlab.figures.style import image
 
@@ -27,7 +28,7 @@ def test_the_readme_is_short_and_soon_at_its_first_command():
 @pytest.mark.slow
 def test_the_evidence_page_shows_the_numbers_of_the_records(committed):
     """`python book/findings.py` writes the table; each finding has one name, each interval its value inside."""
-    found = findings()
+    found = findings
     found.check()
     table = found.table()
     inside = table["value"].between(table["low"], table["high"])
@@ -37,7 +38,7 @@ def test_the_evidence_page_shows_the_numbers_of_the_records(committed):
 @pytest.mark.slow
 def test_a_changed_number_of_a_page_is_told(committed, monkeypatch):
     """With the line as it stands and as the records have it."""
-    found = findings()
+    found = findings
     monkeypatch.setattr(found, "written", lambda _: EVIDENCE.read_text(encoding="utf-8").replace("Of", "In", 1))
     with pytest.raises(NotHeld, match=r"evidence.md says '# Of 69 predictions .*', the records say"):
         found.check()
@@ -45,12 +46,12 @@ def test_a_changed_number_of_a_page_is_told(committed, monkeypatch):
 
 def test_the_predictions_are_counted_as_they_are_listed():
     """Title, answer and picture of the evidence page, of its own list."""
-    listed, text = of_the_book("pictures").predicted(), EVIDENCE.read_text(encoding="utf-8")
+    listed, text = pictures.predicted(), EVIDENCE.read_text(encoding="utf-8")
     counts = pd.crosstab(listed["about"], listed["outcome"], margins=True)[["held", "failed", "undecided", "All"]]
     assert counts.loc["All"].tolist() == [31, 21, 17, 69]
     order = listed["about"].unique()
     said = re.findall(r"(\d+), (\d+), (\d+)", text.partition("](_static/front-predictions")[0])
-    drawn = [label.get_text() for label in of_the_book("pictures").predictions().axes[0].texts]
+    drawn = [label.get_text() for label in pictures.predictions().axes[0].texts]
     assert [", ".join(row) for row in said] == drawn
     assert [[int(number) for number in row] for row in said] == counts.loc[order].drop(columns="All").values.tolist()
     bold = listed["predicted"].str.contains(r"(?i)a thousand times|a hundred times less|a hundredth")
@@ -80,7 +81,7 @@ ROW = re.compile(r"<th>([\w-]+)</th>\s*<td>[^<]*</td>\s*<td>(held|failed|undecid
 @pytest.mark.slow
 def test_the_listed_predictions_have_the_outcomes_of_their_pages():
     """Of the plans that a built page judges in a table of its own."""
-    listed, judged = of_the_book("pictures").predicted(), []
+    listed, judged = pictures.predicted(), []
     for page in ("answer", "corner", "gates", "one-bit", "phase", "remedies", "same"):
         path = paths.ROOT / "book" / "studies" / f"{page}.ipynb"
         if not path.exists():
@@ -107,11 +108,11 @@ def test_averaging_and_a_falling_rate_before_and_after(committed):
     assert [round(each.mean(), 1) for each in tv] == [19.9, 13.4, 14.8, 13.8]
     assert [round(each, 3) for each in loss] == [1.857, 1.830, 1.833, 1.842]
     assert [round(each["tinylstm"]) for each in tv[:2]] == [20, 16]
-    dearer = findings().dearer("remedies-cooldown", 0.99)
+    dearer = findings.dearer("remedies-cooldown", 0.99)
     assert ((dearer > 0).sum(), len(dearer), round(dearer.max(), 3)) == (11, 12, 0.027)
-    more = -100 * findings().averaging("remedies-cooldown")["difference"]
+    more = -100 * findings.averaging("remedies-cooldown")["difference"]
     assert (round(more.min(), 1), round(more.max(), 1)) == (0.1, 1.9)
-    rates = {name: findings().estimate(row) for name, row in findings().activations().iterrows()}
+    rates = {name: findings.estimate(row) for name, row in findings.activations().iterrows()}
     told = [name for name, (_, low, high) in rates.items() if low > 0 or high < 0]
     assert told == ["gelu", "smelu_1"]
     assert [round(rates[name][0], 1) for name in told] == [1.3, -0.8]
@@ -121,7 +122,7 @@ def test_averaging_and_a_falling_rate_before_and_after(committed):
 def test_activations_and_one_bit_as_the_tables_have_them(committed):
     """Three comparisons at equal loss agree more, three less; the LSTM's largest gain; shares of a seed's effect; who
     is best."""
-    found = findings()
+    found = findings
     effects = found.effects()
     assert effects.query("p_holm < 0.05")["outcome"].value_counts().to_dict() == {"lower": 3, "higher": 3}
     gain = effects.set_index(["model", "activation"]).loc[("tinylstm", "smelu_1"), "difference"]
@@ -160,6 +161,5 @@ def test_activations_and_one_bit_as_the_tables_have_them(committed):
 @pytest.mark.slow
 def test_the_pictures_are_those_of_the_records(committed):
     """`python book/pictures.py` draws them."""
-    pictures = of_the_book("pictures")
     for name, figure in pictures.figures().items():
         assert (paths.ROOT / pictures.PICTURE.format(name)).read_text(encoding="utf-8") == image(figure).decode() + "\n"

@@ -2,11 +2,12 @@
 
 import re
 
+import builder
 import pytest
 
 import actlab
+import findings
 from actlab import paths
-from actlab.book import paper
 from actlab.errors import NotHeld
 
 PAPER = paths.ROOT / "paper"
@@ -17,7 +18,7 @@ PROSE = (PAPER / "paper.typ").read_text(encoding="utf-8")
 def built(tmp_path_factory):
     """The folder with the sources of a paper that has been set."""
     out = tmp_path_factory.mktemp("paper")
-    assert all(path.read_bytes().startswith(b"%PDF") for path in paper.build_paper(out))
+    assert all(path.read_bytes().startswith(b"%PDF") for path in builder.build_paper(out))
     return out
 
 
@@ -37,7 +38,7 @@ def test_a_number_that_the_records_do_not_hold_stops_the_paper(committed, monkey
 
     monkeypatch.setattr(actlab, "load", changed, raising=False)
     with pytest.raises(NotHeld, match=r"at most 0\.057 nats"):
-        paper.build_paper(tmp_path / "out")
+        builder.build_paper(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -46,4 +47,4 @@ def test_every_finding_that_the_paper_names_is_one():
     """typst stops at another name; the paper quotes many."""
     named = re.findall(r'#(?:all|one)\("([\w-]+)"\)', PROSE)
     assert len(named) > 30
-    assert {*named} <= {one.name for one in paper.findings().every()}
+    assert {*named} <= {one.name for one in findings.every()}

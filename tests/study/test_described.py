@@ -2,7 +2,6 @@
 
 import pytest
 
-from actlab.book import reference
 from actlab.study.described import NAMES, fields
 from actlab.study.params import KINDS, study_of
 
@@ -46,13 +45,3 @@ def test_every_field_of_a_kind_has_one_row(kind):
 def test_what_a_row_says(name, kind, default, allowed):
     row = of(name, kind)
     assert (row.default, row.allowed) == (default, allowed)
-
-
-def test_the_page_of_the_book_has_each_row_once():
-    """And nothing of them is markup but their code."""
-    text = "".join(map(reference.table, reference.PARTS))
-    assert text.count("\n| `") == len(ROWS)
-    assert r"\*train\*.bin" in text
-    source = ["a\n<!-- fields: keys -->\nb"]
-    reference.fill(None, "fields", source)
-    assert "| `tuning.rates`<br>characters" in source[0]

@@ -2,7 +2,8 @@
 paper`, a file for each kind of command."""
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -42,27 +43,27 @@ def book(
     strict: Annotated[bool, Option("--strict", help="Stop at a number that the records do not hold.")] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
-    _in_checkout("book")
-    from actlab.book import build
-
-    console.print(f"open {paths.shown(build.build_book(workers, strict))}")
+    console.print(f"open {paths.shown(_of_checkout('book', '_ext.build').build_book(workers, strict))}")
 
 
 @app.command()
 def paper() -> None:
     """Set the paper and its supplement from the records, into paper/_build."""
-    _in_checkout("paper")
-    from actlab.book.paper import build_paper
-
-    for path in build_paper():
+    for path in _of_checkout("paper", "builder").build_paper():
         console.print(f"open {paths.shown(path)}")
 
 
-def _in_checkout(what: str) -> None:
-    """``BadInput`` outside of actlab's checkout, which alone has the pages and the paper."""
+def _of_checkout(folder: str, module: str) -> Any:
+    """A module of the book or the paper, which actlab's checkout has beside the package.
+
+    Raises:
+        BadInput: there is no checkout.
+    """
     if paths.CHECKOUT is None or paths.project() != paths.CHECKOUT:
         place = paths.CHECKOUT or "a clone of its repository"
-        raise BadInput(f"`actlab {what}` works in actlab's own checkout: run it in {place}")
+        raise BadInput(f"`actlab {folder}` works in actlab's own checkout: run it in {place}")
+    sys.path.insert(0, str(paths.CHECKOUT / folder))
+    return import_module(module)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import re
+import runpy
 import sys
 from base64 import b64decode
 from concurrent.futures import ProcessPoolExecutor
@@ -9,9 +10,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from sphinx.application import ENV_PICKLE_FILENAME
+from sphinx.util import logging
+
+import dataset
+import findings
+import pictures
+from _ext import footer, mathml
+from _ext.execute import execute_stale, not_held
 from actlab import paths
-from actlab.book import address, dataset, footer, mathml, paper, reference
-from actlab.book.execute import execute_stale, not_held
 from actlab.errors import ActlabError, NotHeld
 from actlab.files import write_text
 
@@ -31,19 +39,21 @@ def execute_pages(app: Any) -> None:
 def downloads(out: Path, card: str) -> list[str]:
     """Write the records as a data set (``data/``) with the findings, the paper with its sources, and the picture that a
     link to a page shows elsewhere; returns what the front page and the paper say and the records here do not hold."""
-    found, lines = paper.findings(), []
-    for page, hold in (("the front page", found.check), ("the paper", lambda: paper.build_paper(out / "paper"))):
+    lines = []
+    paper = runpy.run_path(str(paths.ROOT / "paper" / "builder.py"))["build_paper"]
+    for page, hold in (("the front page", findings.check), ("the paper", lambda: paper(out / "paper"))):
         try:
             hold()
         except NotHeld as error:
             lines.append(f"{page}: {error}; it may be out of date")
-    write_text(out / "data" / "findings.csv", found.table().to_csv(index=False))
+    write_text(out / "data" / "findings.csv", findings.table().to_csv(index=False))
     (out / card).parent.mkdir(parents=True, exist_ok=True)
-    paper.of_the_book("pictures").figures()["agreement"].savefig(out / card, dpi=280)
+    pictures.figures()["agreement"].savefig(out / card, dpi=280)
     dataset.export(out / "data")
     return lines
 
 
+TOGGLE = '<summary{}><span class="toctree-toggle"'
 FOLDED = "<!-- folded -->"
 RECORDED = '<details class="recorded">'
 """Opens what a notebook says of the recorded study, which is folded where the notebook shows another run."""
@@ -58,7 +68,7 @@ def complete(app: Any, page: str, template: str, context: dict[str, Any], doctre
     if app.builder.name == "html":
         if "body" in context:
             context["body"] = with_files(context["body"], page, context["content_root"], Path(app.outdir))
-        context["theme_extra_footer"] = footer.html(page, Path(app.srcdir).parent)
+        context["theme_extra_footer"] = footer.html(page)
 
 
 def with_files(body: str, page: str, root: str, out: Path) -> str:
@@ -82,8 +92,6 @@ def with_files(body: str, page: str, root: str, out: Path) -> str:
 
 def unfold(app: Any, doctree: Any, page: str) -> None:
     """What is said of the recorded study stands open in the book, whose pages are of that study."""
-    from docutils import nodes
-
     for opening in [raw for raw in doctree.findall(nodes.raw) if raw.astext().startswith(RECORDED)]:
         behind = opening.findall(nodes.raw, include_self=False, descend=False, siblings=True)
         closing = next(raw for raw in behind if raw.astext().strip() == "</details>")
@@ -94,8 +102,6 @@ def unfold(app: Any, doctree: Any, page: str) -> None:
 def fold(app: Any, doctree: Any, page: str) -> None:
     """A section whose notebook says ``<!-- folded -->`` below its heading is closed until a reader, or a link to it,
     opens it."""
-    from docutils import nodes
-
     if app.builder.name != "html":
         return
     for mark in [raw for raw in doctree.findall(nodes.raw) if raw.astext().strip() == FOLDED]:
@@ -112,17 +118,16 @@ def fold(app: Any, doctree: Any, page: str) -> None:
 
 
 def finish(app: Any, error: Exception | None) -> None:
-    """Sphinx calls this at the end. After a build with warnings the next one reads every page again; otherwise it would
-    pass without mending anything."""
-    from sphinx.application import ENV_PICKLE_FILENAME
-    from sphinx.util import logging
-
+    """Sphinx calls this at the end. After a build with warnings the next one reads every page again, so that none is
+    passed over."""
     if not error:
         made = getattr(app, "actlab_downloads", None)
         for line in [*not_held(Path(app.srcdir).parent), *(made.result() if made else ())]:
             logging.getLogger(__name__).warning(line)
-    if not error and app.builder.name == "html":
-        address.write_sitemap(app)
+    for path in Path(app.outdir).rglob("*.html"):  # the theme's button beside a page with pages below it has no name
+        text = path.read_text(encoding="utf-8")
+        if (named := text.replace(TOGGLE.format(""), TOGGLE.format(' aria-label="Its pages"'))) != text:
+            write_text(path, named)
     if app._warncount:
         (Path(app.doctreedir) / ENV_PICKLE_FILENAME).unlink(missing_ok=True)
 
@@ -132,10 +137,8 @@ def setup(app: Any) -> dict[str, Any]:
     contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")
     app.add_config_value("actlab_contents", contents, "html")  # each page shows it: when it changes, all are written
     app.add_html_math_renderer("mathml", (mathml.visit, None), (mathml.visit, None))
-    app.connect("config-inited", address.say_site, priority=1)
+    app.connect("config-inited", footer.say_site, priority=1)
     app.connect("builder-inited", execute_pages, priority=100)
-    app.connect("env-get-outdated", reference.outdated)
-    app.connect("source-read", reference.fill)
     app.connect("doctree-resolved", unfold)
     app.connect("doctree-resolved", fold)
     app.connect("html-page-context", complete)

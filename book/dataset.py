@@ -1,5 +1,5 @@
 """`results/` as a data set for those who do not have this package: JSON schema, Croissant metadata and a dictionary of
-every key and column (`python -m actlab.book.dataset` writes them); the tidy tables as CSV and Parquet with Croissant
+every key and column (`python book/dataset.py` writes them); the tidy tables as CSV and Parquet with Croissant
 metadata of their own beside them, as downloads of the book."""
 
 from __future__ import annotations

@@ -13,12 +13,11 @@ import yaml
 from docutils.core import publish_doctree, publish_from_doctree
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from _ext import build, extension, footer, pages
+from _ext.execute import BookError, execute_stale, not_held, picture_first
+from _ext.mathml import to_mathml
+from _ext.pages import load_pages
 from actlab import __version__, paths
-from actlab.book import build, extension, footer, pages
-from actlab.book.execute import BookError, execute_stale, not_held, picture_first
-from actlab.book.mathml import to_mathml
-from actlab.book.pages import load_pages
-from actlab.errors import BadInput
 from actlab.figures.style import as_html, image, keep, words_alone
 
 PAGES = """
@@ -58,7 +57,7 @@ def test_a_page_changes_when_and_only_when_what_it_depends_on_does(root, monkeyp
     known = {}
 
     def changed():
-        found = {page.name: page.made_from() for page in load_pages(root)}
+        found = {page.page: page.made_from() for page in load_pages(root)}
         new = {name for name in found if found[name] != known.get(name)}
         known.update(found)
         return new
@@ -82,14 +81,6 @@ def test_a_page_changes_when_and_only_when_what_it_depends_on_does(root, monkeyp
     pages.software.cache_clear()
     assert changed() == {*NAMES}
     pages.software.cache_clear()
-
-
-def test_jupyterlab_makes_no_page_stale():
-    """Only versions that a page can use count: of actlab, of the book's packages, of what they need."""
-    found = pages.versions(("actlab",))
-    assert {"actlab", "torch", "sphinx", "jupyter-book"} <= {*found}
-    assert not {"pytest", "ruff", "jupyterlab", "pip"} & {*found}
-    assert pages.versions(("no-such-package",)) == {}
 
 
 @pytest.mark.slow
@@ -125,7 +116,7 @@ def test_a_changed_record_is_a_warning_of_the_page_that_quotes_it(root, monkeypa
     record = root / "results/colours/red.json"
     write(root, f"import json\nred = json.load(open({str(record)!r}))")
     (root / "notebooks/checks").mkdir()
-    checks = "from actlab.book.checks import agrees\ndef check_red(red): agrees(red, 0.25, 'red takes off 0.25', 2)"
+    checks = "from actlab.checks import agrees\ndef check_red(red): agrees(red, 0.25, 'red takes off 0.25', 2)"
     (root / "notebooks/checks/tiny.py").write_text(checks)
     asked = []
     monkeypatch.setattr(build, "jupyter_book", lambda root, strict: asked.append(strict))
@@ -148,29 +139,10 @@ def test_the_picture_comes_below_the_answer():
     assert [cell.source for cell in picture_first(cells)] == ["# Title", "draw", "load", "end"]
 
 
-WRONG = yaml.safe_load(r"""
-"page: studies/x": valid list
-"- {page: studies/x, notebok: tiny}": (?s)0.notebook\s+Field required.*0.notebok\s+Extra inputs
-"- {page: x, notebook: tiny}": 0.page\s+String should match pattern
-"- {page: studies/x, notebook: none}": there is no notebooks/none.ipynb
-"- {page: studies/x, notebook: tiny, file: params/none.yaml}": there is no params/none.yaml
-"- {page: studies/x, notebook: tiny, files: [claims.csv]}": there is no claims.csv
-"[{page: studies/x, notebook: tiny}, {page: studies/x, notebook: tiny}]": "names a page twice: studies/x"
-""")
-
-
-@pytest.mark.parametrize("text", WRONG)
-def test_a_wrong_entry_is_named(root, text):
-    """Each fault of the declarative file is told with its place."""
-    (root / "book/pages.yaml").write_text(text)
-    with pytest.raises(BadInput, match=WRONG[text]):
-        load_pages(root)
-
-
 def test_formulas_are_mathml_or_an_error():
     """An unknown command is never shown raw."""
     assert "<mfrac>" in to_mathml(r"\tfrac12 x", "block")
-    with pytest.raises(BadInput, match="nosuchcommand"):
+    with pytest.raises(ValueError, match="nosuchcommand"):
         to_mathml(r"\nosuchcommand{x}", "inline")
 
 
@@ -184,7 +156,7 @@ def test_the_repository_has_its_book_in_order():
     toc = yaml.safe_load((paths.ROOT / "_toc.yml").read_text())
     chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
     files = {toc["root"], *(page["file"] for chapter in chapters for page in [chapter, *chapter.get("sections", [])])}
-    made = {page.name for page in load_pages()}
+    made = {page.page for page in load_pages()}
     assert made < files
     assert all((paths.ROOT / "book" / f"{file}.md").exists() for file in files - made)
     moved = yaml.safe_load((paths.ROOT / "_config.yml").read_text())["sphinx"]["config"]["redirects"]
@@ -232,19 +204,19 @@ def test_what_is_said_of_the_recorded_study_stands_open_in_the_book():
     assert "They say." in html
 
 
-def test_footer_names_the_days_of_the_records_that_a_page_reads(root):
-    """Commit, versions and days; a file without a date is no record; the citation has the package's version; a page
-    opens on Binder where its origin is on GitHub."""
-    red, alone = load_pages(root)[0], load_pages(root)[2]
-    assert footer.text(red).endswith("; records: 0.")
-    for name, day in (("a", "2026-01-02"), ("b", "2026-01-04")):
-        record = {"provenance": {"date": f"{day}T10:00:00+00:00"}}
-        (root / f"results/colours/{name}.json").write_text(json.dumps(record))
-    assert footer.text(red).endswith("; records: 2, made from 2026-01-02 to 2026-01-04.")
+def test_footer_and_citation(root):
+    """Commit, versions and how many records a page reads; the citation has the package's version."""
+    red, _, alone = load_pages(root)
+    assert footer.text(red).endswith("; records: 1.")
     assert re.search(r"from (no )?commit.*torch", footer.text(alone))
     assert "record" not in footer.text(alone)
     assert f"Version {__version__} of " in footer.citation()
-    link = 'href="https://mybinder.org/v2/gh/a-b/c.d/HEAD?labpath=notebooks/tiny.ipynb"'
-    for origin in ("https://github.com/a-b/c.d.git", "git@github.com:a-b/c.d"):
-        assert link in footer.live(red, origin)
-    assert footer.live(red, "/a/folder") == ""
+
+
+def test_the_book_says_its_address_where_it_has_one(monkeypatch):
+    """Canonical links and Open Graph by Sphinx's own settings."""
+    for site, base in (("", ""), ("https://someone.example", "https://someone.example/")):
+        monkeypatch.setattr(footer.tomllib, "loads", lambda text, site=site: {"tool": {"actlab": {"site": site}}})
+        config = SimpleNamespace(html_baseurl="", ogp_site_url="")
+        footer.say_site(None, config)
+        assert (config.html_baseurl, config.ogp_site_url) == (base, base)

@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 from filelock import FileLock
 
+from _ext.pages import FOLDER, Page, load_pages
 from actlab import files, paths
-from actlab.book.pages import FOLDER, Page, load_pages
 from actlab.errors import ActlabError
 from actlab.study.workers.startup import ONE_THREAD
 
@@ -22,7 +22,7 @@ TIMEOUT = 1200
 WORKERS = "ACTLAB_BOOK_WORKERS"
 """Environment variable: notebooks executed at once; one a core where it is not set."""
 
-CHECKS = "import json\nfrom actlab.book.checks import failures\nprint(json.dumps(failures({!r}, globals())))"
+CHECKS = "import json\nfrom actlab.checks import failures\nprint(json.dumps(failures({!r}, globals())))"
 """The last cell of a page, which is not shown."""
 LEAD = "lead"
 """Tag of the cell whose picture a page shows first."""
@@ -31,15 +31,12 @@ LEAD = "lead"
 class BookError(ActlabError):
     """Notebooks that failed: each is named with its cell and its error."""
 
-    longest = 20_000
-
 
 def execute_stale(root: Path = paths.ROOT) -> list[Path]:
     """Execute the pages whose inputs changed, ``WORKERS`` notebooks at once (one a core) on one thread each, and print
     how each ended; remove what no entry names; return the pages written.
 
     Raises:
-        BadInput: an entry of ``pages.yaml`` that cannot be meant so; nothing has been executed.
         BookError: one or more notebooks failed; the other pages are written all the same.
     """
     paths.cache().mkdir(parents=True, exist_ok=True)
@@ -51,7 +48,7 @@ def execute_stale(root: Path = paths.ROOT) -> list[Path]:
         stale.sort(key=lambda page: -sum(path.stat().st_size for path in page.every_file()))  # the longest first
         workers, failed = int(os.environ.get(WORKERS) or os.cpu_count() or 1), []
         with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
-            made: dict[Future[None], str] = {pool.submit(make, page): page.name for page in stale}
+            made: dict[Future[None], str] = {pool.submit(make, page): page.page for page in stale}
             for number, future in enumerate(as_completed(made), start=1):
                 error = future.exception()
                 if error:
@@ -76,7 +73,7 @@ def make(page: Page) -> None:
     """
     import papermill
 
-    made_from, work = page.made_from(), paths.cache() / "book" / f"{Path(page.name).name}.ipynb"
+    made_from, work = page.made_from(), paths.cache() / "book" / f"{Path(page.page).name}.ipynb"
     notebook = nbformat.read(page.source, 4)
     checked = page.checks.exists()
     if checked:
@@ -99,7 +96,7 @@ def make(page: Page) -> None:
         if isinstance(error, papermill.PapermillExecutionError):
             cell = f"  cell {error.cell_index + 1}: {error.source.strip().partition(chr(10))[0]}\n"
             said = f"{error.ename}: {error.evalue}"
-        where = f"{page.name} (notebooks/{page.notebook}.ipynb)\n{cell}"
+        where = f"{page.page} (notebooks/{page.notebook}.ipynb)\n{cell}"
         raise BookError(f"{where}  {said}\n  the notebook as far as it came: {work}") from None
     not_held = json.loads(notebook.cells.pop().outputs[-1].text) if checked else []
     notebook.cells = picture_first(notebook.cells)
@@ -117,7 +114,7 @@ def not_held(root: Path = paths.ROOT) -> list[str]:
     for page in load_pages(root):
         if page.path.exists():
             kept = json.loads(page.path.read_text(encoding="utf-8"))["metadata"].get("not_held", [])
-            lines += [f"{page.name}: {line}; the page may be out of date" for line in kept]
+            lines += [f"{page.page}: {line}; the page may be out of date" for line in kept]
     return lines
 
 
@@ -138,9 +135,9 @@ def picture_first(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookN
     return rest[:1] + lead + rest[1:]
 
 
-if __name__ == "__main__":  # python -m actlab.book.execute corner: the pages of these notebooks, stale or not
+if __name__ == "__main__":  # cd book && python -m _ext.execute corner: the pages of these notebooks, stale or not
     for page in load_pages():
         if page.notebook in sys.argv[1:]:
             make(page)
-            print(f"{page.name} is made")
+            print(f"{page.page} is made")
     print(*not_held(), sep="\n")

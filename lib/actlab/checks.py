@@ -39,7 +39,7 @@ def holds(fact: object, statement: str) -> None:
 def agrees(found: object, typed: object, statement: str, digits: int | None = None) -> None:
     """Nothing where what is found is what the page says; raises with both where it is not.
 
-    >>> from actlab.book.checks import agrees
+    >>> from actlab.checks import agrees
     >>> agrees(0.0641, 0.064, "averaging lowers total variation by 0.064", digits=3)
     >>> agrees(["charlm"], ["charlm"], "the effect grows again in charlm alone")
 

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from _ext.execute import WORKERS, BookError, execute_stale, not_held
 from actlab import paths
-from actlab.book.execute import WORKERS, BookError, execute_stale, not_held
 
 
 def build_book(workers: int, strict: bool = False, root: Path = paths.ROOT) -> Path:
@@ -32,6 +32,7 @@ def jupyter_book(root: Path, strict: bool) -> None:
         BookError: it found a fault.
     """
     more = ["-W", "--keep-going"] if strict else []
-    command = [sys.executable, "-m", "jupyter_book", "build", "book", "--quiet", *more]
+    program = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "build", "book", "--quiet", *more]
     if subprocess.run(command, cwd=root, check=False).returncode:
         raise BookError("Jupyter Book found the faults above")
