@@ -16,7 +16,7 @@ from tiny import normal
 
 from actlab import metrics
 from actlab.errors import BadInput
-from actlab.study.defects import coded_pd
+from actlab_audit.defects import coded_pd
 
 WEIGHTS = st.sampled_from([0.0, 1.0]) | st.floats(1e-6, 1.0)
 

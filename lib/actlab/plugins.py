@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -142,7 +143,8 @@ def error_in_words(error: BaseException) -> str:
 
 
 def load_plugins(files: Iterable[str]) -> None:
-    """Read plug-in files and register their parts; a file that is loaded with this content already is left alone.
+    """Read plug-in files and register their parts; a file that is loaded with this content already is left alone. A
+    name with dots, ``package.module``, is a module of an installed package.
 
     Raises:
         BadInput: a file that cannot be read or run, or registers nothing.
@@ -150,8 +152,11 @@ def load_plugins(files: Iterable[str]) -> None:
     for name in [files] if isinstance(files, str) else files:
         place = paths.located(name)
         try:
-            execute(PluginFile(name, place, read_text(place)))
-        except OSError as error:
+            if re.fullmatch(r"\w+(\.\w+)+", name) and not name.endswith(".py"):
+                import_module(name)
+            else:
+                execute(PluginFile(name, place, read_text(place)))
+        except (OSError, ModuleNotFoundError) as error:
             raise BadInput(f"cannot read the plug-in {name} (seen from the current folder): {error}") from None
 
 

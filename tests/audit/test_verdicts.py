@@ -8,8 +8,8 @@ import pytest
 import yaml
 from scipy import stats
 
+from actlab.records.defect_names import DEFECTS
 from actlab.records.labels import WORDS
-from actlab.study.defects import DEFECTS
 from actlab_audit import ledger
 from actlab_audit.verdicts import (
     LACKS,

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 import yaml
 
+import actlab_audit.defects  # noqa: F401  # they may be switched on
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.models import SCALES

@@ -9,7 +9,7 @@ import tiny
 import torch
 from torch.nn import functional as F
 
-from actlab import metrics, paths
+from actlab import metrics
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.records import store
@@ -117,9 +117,9 @@ def test_the_record_of_baselines_is_written_once():
     """Less text gives tables that know less, and a character that it lacks costs no infinity; in one study they are of
     one part of the text."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
-        baselines.ensure(CharacterStudy(study=study, train_fraction=fraction))
+        baselines.record_baselines(CharacterStudy(study=study, train_fraction=fraction))
     with pytest.raises(BadInput, match="tables of another part or version of pydoc"):
-        baselines.ensure(CharacterStudy(study="whole", validation="second"))
+        baselines.record_baselines(CharacterStudy(study="whole", validation="second"))
     (whole,), (part,) = (store.load_study(study) for study in ("whole", "part"))
     assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)
     for table in ("unigram", "bigram"):
@@ -130,18 +130,8 @@ def test_the_record_of_baselines_is_written_once():
 def test_a_part_too_short_to_train_leaves_no_tables(part):
     """Which no reader would take, or which would refuse the study once it is corrected."""
     with pytest.raises(BadInput, match="a context of 64 needs at least 65"):
-        baselines.ensure(CharacterStudy(study="short", **part))
+        baselines.record_baselines(CharacterStudy(study="short", **part))
     assert store.load_study("short") == []
-
-
-def test_the_tables_of_a_text_with_a_long_name_have_a_file(tmp_path, monkeypatch):
-    """A file's name has 255 letters at most, with the hash too."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / (name := "a" * 240 + ".txt")).write_text(tiny.CATS)
-    baselines.ensure(CharacterStudy(study="long", dataset=name))
-    baselines.ensure(CharacterStudy(study="long", dataset=name))
-    (found,) = (paths.results() / "long").iterdir()
-    assert store.load(found)["kind"] == "baseline"
 
 
 def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):

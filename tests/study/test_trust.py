@@ -78,8 +78,6 @@ def test_status_reads_no_cut_file_as_if_it_were_whole(toy):
     assert found[["missing", "failed", "ended"]].to_numpy().tolist() == [[1, 0, 0]]
 
 
-
-
 @pytest.mark.parametrize("decays", [[0.5, 0], [0], [0.5, 0.5], []])
 def test_averages_that_no_record_could_hold_are_refused_before_training(decays):
     """Each average has a decay of its own; 0 alone is for none."""

@@ -152,7 +152,9 @@ def tasks(toy, monkeypatch):
     toy = toy.replace(trials=1, noise_floor=False, average=[0.5, 0.9])
     cells = zip(MODELS.built_in, ("relu", "gelu", "swiglu", "smelu_1", "swish", "smelu_05"), strict=True)
     params = {f"{model} {activation}": toy.replace(model=model, activation=activation) for model, activation in cells}
-    params["as published"] = toy.replace(protocol="as_published", model="convlm", activation="swiglu")
+    params["as published"] = toy.replace(
+        plugins="actlab_audit.defects", protocol="as_published", model="convlm", activation="swiglu"
+    )
     small = {"optimizer": ("soap",), "iterations": 2, "evaluate_every": 1, "batch_size": 2, "validation_windows": 4}
     params["ablation"] = TokenStudy(**small)
     params["images"] = ImageStudy(trials=1, batch_size=(64,))

@@ -1,11 +1,16 @@
-"""The published defects: the names that switch them on (``study.defects``) and stand in records. Data without torch."""
+"""The published defects, which explain the published numbers: their names, as params files switch them on
+(``protocol``) and records hold them. Data without torch.
+
+Those of training change the trial (``study.characters``). Those of measurement leave a record's own numbers alone and
+add a block ``as_published`` beside them (``actlab_audit.defects``), so that one training is read both ways.
+"""
 
 from __future__ import annotations
 
 IGNORED = "activation: ignored"
-"""An activation that the factory does not recognise becomes ReLU."""
+"""An activation that the factory does not recognise becomes ReLU; in charlm it is recognised."""
 BOTH = "padding: both"
-"""Convolutions are padded on both sides, so that a position sees the characters that it predicts."""
+"""Convolutions of convlm are padded on both sides, so that a position sees the characters that it predicts."""
 DOUBLED = "gated_width: doubled"
 """A gated layer keeps the plain width, with 1.5 times the parameters."""
 UNPAIRED = "pairing: unpaired"
@@ -16,3 +21,6 @@ FINAL = "selection: final"
 """The last weights are reported, however far past the lowest validation loss."""
 BATCHES = "evaluation: 200 random batches"
 """The validation loss is the mean over 200 random batches."""
+OF_TRAINING = (IGNORED, BOTH, DOUBLED)
+OF_MEASUREMENT = (UNPAIRED, LAST, FINAL, BATCHES)
+DEFECTS = (*OF_TRAINING, *OF_MEASUREMENT)

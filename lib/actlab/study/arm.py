@@ -17,9 +17,8 @@ from actlab import metrics
 from actlab.models import LanguageModel
 from actlab.plugins import Parts, said_of
 from actlab.records import store
-from actlab.records.defect_names import BATCHES
+from actlab.records.defect_names import BATCHES, OF_MEASUREMENT
 from actlab.records.settings import by_content
-from actlab.study import defects
 from actlab.study.trial import LanguageTrial, Results, Trial
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import spread
@@ -28,6 +27,8 @@ TrialTensors = Callable[[Trial, int | None], Mapping[str, Tensor]]
 """The tensors that a trial has saved, at its end or at a snapshot."""
 Predictions = Mapping[str, Tensor]
 """Label of a trial -> its probabilities (N, V) on the frozen windows."""
+AS_PUBLISHED: list[Callable[[tuple[str, ...], Mapping[str, LanguageModel], Results, LanguageTrial], Results]] = []
+"""What measures the models of an arm with published defects of measurement: ``actlab_audit.defects`` adds it."""
 
 
 @dataclass(frozen=True)
@@ -235,11 +236,9 @@ class Comparison:
 
     def as_published(self, evaluations: Results, iteration: int | None = None) -> Results:
         """The same trials as the published defects of measurement show them; empty where none is on."""
-        on = self.measures.protocol
-        if iteration is not None:
-            on = tuple(name for name in on if name != BATCHES)  # costly: at the end only
-        models = self.models(iteration) if on else {}
-        return defects.measured(on, models, evaluations, self.first.text.validation, self.first.batch_size)
+        costly = {BATCHES} if iteration is not None else set()  # at the end only
+        on = tuple(name for name in self.measures.protocol if name in OF_MEASUREMENT and name not in costly)
+        return AS_PUBLISHED[-1](on, self.models(iteration), evaluations, self.first) if on else {}
 
     def snapshot(self, step: int) -> Results:
         """Each trial's evaluation at a step and its distance to its own end; the pairs and defects there."""

@@ -17,8 +17,6 @@ USUAL = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
 """The part of a text that a baseline need not name."""
 SMOOTHING = 0.1
 """Added to every count, so that an unseen character or pair does not cost infinity."""
-LONGEST = 100
-"""Letters of a text's name in that of its tables' file, which has 255 with its hash."""
 
 
 def measured(corpus: Corpus) -> dict[str, dict[str, float]]:
@@ -31,43 +29,39 @@ def measured(corpus: Corpus) -> dict[str, dict[str, float]]:
         "unigram": (single.log() - single.sum().log()).expand(v, v),
         "bigram": (pairs / pairs.sum(dim=1, keepdim=True)).log(),
     }
-    validation, found = corpus.validation.long(), {}
+    before, targets, measures = corpus.validation[:-1].long(), corpus.validation[1:].long(), {}
     for name, table in tables.items():
-        rows, targets = table[validation[:-1]], validation[1:]
+        rows = table[before]
         loss, right = -rows.gather(1, targets[:, None]).mean(), rows.argmax(dim=1) == targets
-        found[name] = {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
-    return found
+        measures[name] = {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
+    return measures
 
 
-def ensure(study: LanguageStudy, trains: bool = True) -> None:
-    """Write the study's baseline record if it has none; of the part of the validation text on which trials are
-    measured. Where nothing ``trains``, one that is there is not compared with the text, which need not be here.
+def record_baselines(study: LanguageStudy) -> None:
+    """Writes the study's record of each of its texts, of the part on which trials are measured, if it has none.
 
     Raises:
-        BadInput: the text is too short; it has that of another part of the text, or of a built-in one as another Python
-            has it.
+        BadInput: the text is too short; the record there is of another part of it, or of another version.
     """
     block = max(SCALES[scale].block_size for scale in study.levels("scale"))
     part = {axis: study.levels(axis)[0] for axis in USUAL}
     for dataset in study.levels("dataset"):
-        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))[:LONGEST]
-        own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
-        files = f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"
-        there = sorted(store.folder_of(study.study).glob(files))
-        if there and not trains:
-            continue
         corpus = load_text(dataset).split_at(part["train_share"]).limited(part["train_fraction"])
         corpus = corpus.part(part["validation"])
+        name, own = re.sub(r"[^\w.-]+", "-", short_name(dataset)), own_sha256(dataset)[:10]
         data: dict[str, Any] = {about: getattr(corpus, about) for about in ("name", "sha256", "vocab_size")}
         data["validation_positions"] = len(corpus.validation) - 1
         data |= {axis: value for axis, value in part.items() if value != USUAL[axis]}
-        if not there:
+        files = f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"  # a user's text is known by its hash
+        for path in store.folder_of(study.study).glob(files):
+            if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
+                raise BadInput(
+                    f"{store.where(study.study)} has the tables of another part or version of {dataset}: give this "
+                    "study a name of its own, --set study=..."
+                )
+            break
+        else:
             for text in (corpus.train, corpus.validation):
                 spread(text, block, 1)  # one that is too short to train is refused before anything is written
             record = {"kind": "baseline", "study": study.study, **measured(corpus), "provenance": {"data": data}}
             store.save(store.path_of(study.study, f"baseline-{name}-{corpus.sha256[:10]}"), record)
-        elif store.load(there[0])["provenance"]["data"] | {"name": data["name"]} != data:
-            raise BadInput(
-                f"{store.where(study.study)} has the tables of another part or version of {dataset} (its split, "
-                "train_fraction, validation or characters differ): give this study a name of its own, --set study=..."
-            )

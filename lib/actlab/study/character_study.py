@@ -8,13 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
-from actlab.activations import ACTIVATIONS
+from actlab.activations import ACTIVATIONS, find_activation
 from actlab.errors import BadInput, check_name
 from actlab.models import MODELS, SCALES
 from actlab.plugins import check_parts, own_metrics
-from actlab.records.defect_names import DOUBLED
-from actlab.study import baselines, defects
-from actlab.study.arm import Arm, CharacterArm, Measures
+from actlab.records.defect_names import BOTH, DEFECTS, DOUBLED, IGNORED, OF_MEASUREMENT, OF_TRAINING
+from actlab.study.arm import AS_PUBLISHED, Arm, CharacterArm, Measures
+from actlab.study.baselines import record_baselines
 from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
 from actlab.study.fields import Count, CountOrNone, Listed, StudyName, name_in, our_name
 from actlab.study.study import LanguageStudy, with_axes
@@ -34,6 +34,36 @@ def _model_or_arm(name: str) -> str:
     return f"{model}{slash}{our_name(activation)}"
 
 
+def switched_on(protocol: str | dict[str, str]) -> tuple[str, ...]:
+    """The names of the defects in a protocol, whether they apply or not."""
+    if isinstance(protocol, str):
+        return DEFECTS if protocol == "as_published" else ()
+    return tuple(f"{key}: {value}" for key, value in protocol.items())
+
+
+def _checked_protocol(protocol: str | dict[str, str]) -> str | dict[str, str]:
+    if isinstance(protocol, str):
+        check_name("protocol", protocol, ("corrected", "as_published"))
+    on = switched_on(protocol)
+    for name in on:
+        check_name("protocol", name, DEFECTS)
+    if "evaluation" in protocol and "selection" not in protocol:
+        raise BadInput("protocol evaluation: random batches measure the last weights, so it needs selection: final")
+    if {*on} & {*OF_MEASUREMENT} and not AS_PUBLISHED:
+        raise BadInput("these defects are measured by the audit: add plugins: [actlab_audit.defects]")
+    return protocol
+
+
+def defects_of(protocol: str | dict[str, str], model: str, activation: str) -> tuple[str, ...]:
+    """The names of the defects that are on in an arm: those of the protocol that apply to it."""
+    on = switched_on(protocol)
+    ignored = model != "charlm"
+    gated = find_activation(activation).gated and not (ignored and IGNORED in on)
+    applies = {IGNORED: ignored, BOTH: model == "convlm", DOUBLED: gated}
+    return tuple(name for name in DEFECTS if name in on and applies.get(name, True))
+
+
+Protocol = Annotated[str | dict[str, str], AfterValidator(_checked_protocol)]
 PER_ARM = (
     *("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "schedule"),
     *("training_windows", "device", "optimizer", "betas", "weight_decay", "warmup", "clip"),
@@ -62,8 +92,9 @@ class CharacterStudy(LanguageStudy):
     """Windows of the training text that are evaluated at the end, without dropout."""
     noise_floor: bool = True
     """Also run the first seed twice more: unchanged, and with one weight moved by one unit in the last place."""
-    protocol: Annotated[defects.ProtocolParam, AfterValidator(defects.checked_protocol)] = "corrected"
-    """corrected, as_published, or single defects: {padding: both, pairing: unpaired}."""
+    protocol: Protocol = "corrected"
+    """corrected, as_published (all defects that apply), or single ones: {padding: both}. Those of measurement need
+    ``plugins: [actlab_audit.defects]``."""
     perturbations: Listed[Change] = ()
     """Also run every seed changed in these ways, and compare it with itself unchanged: ``repeat`` (nothing), ``nudge``
     (one weight moved by one unit in the last place; ``nudge-100``: at step 100), ``shift-1e-3`` (one weight moved by
@@ -119,13 +150,14 @@ class CharacterStudy(LanguageStudy):
         super().prepare(missing)
         firsts = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
         check_parts((trial.model, trial.activation) for trial in firsts)
-        baselines.ensure(self, bool(missing))
+        if missing:
+            record_baselines(self)
 
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""
         for point in self.points():
-            on = defects.defects_of(self.protocol, point["model"], point["activation"])
-            point["defects"] = tuple(name for name in on if name in defects.OF_TRAINING)
+            on = defects_of(self.protocol, point["model"], point["activation"])
+            point["defects"] = tuple(name for name in on if name in OF_TRAINING)
             point["fixed"] = 0 if point["varies"] == ALL else self.seed
             if DOUBLED in on:
                 point["gated_width"] = "doubled"
@@ -161,7 +193,7 @@ class CharacterStudy(LanguageStudy):
     def measures(self, first: CharacterTrial, kind: str) -> Measures:
         """What is measured on an arm: where trials are compared with themselves changed, no defect of measurement and
         no ensemble."""
-        protocol = defects.defects_of(self.protocol, first.model, first.activation)
+        protocol = defects_of(self.protocol, first.model, first.activation)
         measures = Measures(self.prediction_windows, self.training_windows, metrics=own_metrics(self.plugins))
         if kind == "trials":
             sizes = {name: getattr(self, name) for name in ("snapshots", "ensembles", "equal_compute")}

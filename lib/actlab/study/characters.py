@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -12,10 +11,11 @@ from torch import nn
 
 from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
 from actlab.models import MODELS, SCALES, LanguageModel
+from actlab.models.convlm import ConvBlock
 from actlab.models.layers import GATED_WIDTHS
+from actlab.records.defect_names import BOTH, IGNORED, OF_TRAINING
 from actlab.records.settings import CELLS
 from actlab.records.store import Record
-from actlab.study import defects
 from actlab.study.cache import checkpoint_of, snapshot_of
 from actlab.study.fields import ActivationName, Decays, NotNegative, Number, OptimizerName, Positive, Share, name_in
 from actlab.study.trial import LanguageTrial, Outcome, Report, Settings, Task, weights
@@ -87,7 +87,7 @@ class CharacterTrial(LanguageTrial):
         config = record["config"]
         on, every = config.get("protocol", ()), config["recipe"]["evaluate_every"]
         more = {
-            "defects": tuple(name for name in on if name in defects.OF_TRAINING),
+            "defects": tuple(name for name in on if name in OF_TRAINING),
             "also": tuple(step for step in config.get("snapshots", ()) if step % every),
         }
         return super().of_record(record, label).model_copy(update=more)
@@ -147,11 +147,13 @@ class CharacterTrial(LanguageTrial):
         return about | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
 
     def fresh(self, vocab_size: int = 0) -> LanguageModel:  # noqa: D102
-        factory = self.part("model", self.model).factory
-        if self.defects:
-            factory = partial(defects.network, self.defects, factory)
         config = replace(SCALES[self.scale], vocab_size=vocab_size or self.vocabulary.vocab_size)
-        model: LanguageModel = factory(config, self.part("activation", self.activation), self.gated_width)
+        activation = self.part("activation", "relu" if IGNORED in self.defects else self.activation)
+        model: LanguageModel = self.part("model", self.model).factory(config, activation, self.gated_width)
+        for block in model.modules() if BOTH in self.defects else ():
+            if isinstance(block, ConvBlock):
+                reach = sum(block.padding)
+                block.padding = (reach // 2, reach // 2)
         model.initialise(init_streams(self.seed_of("init")))
         if self.nudged_at == 0:
             perturb(model)

@@ -44,16 +44,15 @@ def differing(trial: Results, other: Results) -> list[str]:
 def _alike(arm: Arm) -> list[store.Record]:
     """The records of an arm's settings, with other trials or other measures of them."""
     own = store.digest(without_trials(arm.config))
-    places = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
-    states = ((path, path.stat()) for path in places)
-    return [store.load(path) for path, now in states if _settings_at(path, now.st_mtime_ns, now.st_size) == own]
+    files = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
+    return [store.load(file) for file in files if _settings_in(file) == own]
 
 
 @cache
-def _settings_at(path: Path, time: int, size: int) -> str:
-    """The hash of what a record in a state of its file shares with other sizes of its arm. A sweep of rates has
-    hundreds of records of one name, which are asked at every trial."""
-    return store.digest(without_trials(store.load(path)["config"]))
+def _settings_in(file: Path) -> str:
+    """The hash of the settings that a record shares with other sizes of its arm. A sweep of rates has hundreds of
+    records of one name, and each trial is compared with those of its settings."""
+    return store.digest(without_trials(store.load(file)["config"]))
 
 
 def check_growth(arm: Arm, trial: Results) -> None:

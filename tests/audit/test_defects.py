@@ -3,14 +3,17 @@
 from itertools import combinations, product
 
 import pytest
-import tiny
 import torch
+from tests.support import tiny
 
 from actlab.activations import ACTIVATIONS
+from actlab.errors import BadInput
 from actlab.models import MODELS
-from actlab.study import defects
+from actlab.records.defect_names import DEFECTS
+from actlab.study import character_study
 from actlab.study.character_study import CharacterStudy
 from actlab.trainers.seeds import generator
+from actlab_audit import defects
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}
 
@@ -32,12 +35,20 @@ def test_each_alone():
     """One switch turns on one defect where it applies (evaluation of random batches comes with the last weights); off
     is the default, of which no configuration speaks."""
     cells = list(product(MODELS, ACTIVATIONS))
-    for key, value in (name.split(": ") for name in defects.DEFECTS):
+    for key, value in (name.split(": ") for name in DEFECTS):
         asked = {key: value} | ({"selection": "final"} if key == "evaluation" else {})
         on = [set(tiny.arm(CharacterStudy(protocol=asked), *cell).measures.protocol) for cell in cells]
         assert set().union(*on) == {f"{name}: {value}" for name, value in asked.items()}
     assert all(tiny.arm(CharacterStudy(), *cell).measures.protocol == () for cell in cells)
     assert "protocol" not in tiny.arm(CharacterStudy(), *cells[0]).config
+
+
+def test_defects_of_measurement_need_the_audit(monkeypatch):
+    """Nothing else can measure them; those of training need nothing."""
+    monkeypatch.setattr(character_study, "AS_PUBLISHED", [])
+    with pytest.raises(BadInput, match=r"add plugins: \[actlab_audit.defects\]"):
+        CharacterStudy.parse({"protocol": "as_published"})
+    assert CharacterStudy(protocol={"padding": "both"}).protocol == {"padding": "both"}
 
 
 def test_ignored_activation_and_padding():
