@@ -336,7 +336,7 @@ def spread() -> list[Finding]:
 
 def rounder_corner() -> list[Finding]:
     """One bit's effect and the loss where ReLU's corner is rounded by 0.3."""
-    fact = partial(Finding, n=5, study="corner", page="corner")
+    fact = partial(Finding, n=5, study="corner", page="relu-corner")
     bits = corners()[-1].assign(log=lambda table: np.log10(table[TV]))
     tables = actlab.contrasts(bits, "log", correction=None), actlab.contrasts(corners()[0], "val_loss", correction=None)
     smaller, cost = (table.query("activation == 'smelu_0.3'").set_index("model") for table in tables)

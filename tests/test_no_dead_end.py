@@ -115,10 +115,9 @@ def reader(studies, tmp_path, monkeypatch):
 
 NOTEBOOKS = {
     "answer": [{"study": each} for each in ALL],
-    "corner": [{"study": each, "sharp": ""} for each in ALL],
     "losses": [{"study": each, "tuning": "", "elsewhere": []} for each in ALL],
     "remedies": [{"study": each, "falling": "", "planned": [], "jitter": ""} for each in ALL] + [{"study": "own"}],
-    "gates": [{"study": each} for each in ("twins-1", "twins-2", "own")],
+    "relu-corner": [{"study": each} for each in ("twins-1", "own")],
     "one-bit": [dict.fromkeys(("one_rate", "tuned", "low"), each) | {"fast": [each]} for each in ALL],
     "same": [dict.fromkeys(("low", "larger", "one_rate"), each) for each in ALL],
     "report": [{"study": each, "other": "", "sizes": "", "tuned": ""} for each in ALL]
@@ -161,12 +160,10 @@ NEEDS = {
     ("answer", "one-seed"): "has 1 of the 2 seeds",
     ("answer", "one-setting"): "has 1 of the 2 activations",
     ("answer", "quick"): "set `snapshots`",
-    ("corner", "one-setting"): "unknown activation 'smelu_0.3'",
-    ("corner", "quick"): "no records of kind perturbed",
     ("losses", "one-setting"): "has 1 of the 2 activations",
     ("remedies", "one-seed"): "has 1 of the 2 seeds",
     ("remedies", "quick"): "set `average` or `equal_compute`",
-    ("gates", "own"): "no records of kind twins",
+    **{("relu-corner", each): "unknown study 'control'" for each in ("twins-1", "own")},
     ("one-bit", "one-seed"): "has 1 of the 2 seeds",
     ("one-bit", "quick"): "no records of kind perturbed",
     ("same", "one-seed"): "has 1 of the 2 seeds",
@@ -178,7 +175,7 @@ NEEDS = {
     ("takehome", "1"): "two runs or more",
     **{
         (page, "tried"): "has arms that differ in iterations"
-        for page in ("answer", "corner", "losses", "remedies", "methods", "same", "autopsy")
+        for page in ("answer", "losses", "remedies", "methods", "same", "autopsy")
     },
 }
 """(notebook, study) -> what the one line says that a page ends with where it cannot be about the study."""

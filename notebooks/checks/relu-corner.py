@@ -1,0 +1,146 @@
+"""Numbers of notebooks/relu-corner.ipynb."""
+
+import pandas as pd
+from scipy import stats
+
+from actlab.checks import agrees, holds
+
+MODELS = ["convlm", "charlm", "nanotransformer"]
+
+
+def check_what_was_trained(networks: pd.DataFrame, cut: pd.DataFrame) -> None:
+    """Sizes, steps, seeds of the copied gates."""
+    agrees((networks["parameters"] / 1e6).agg(["min", "max"]), [0.28, 0.43], "million parameters", digits=2)
+    agrees(({*networks["iterations"]}, {*cut["n"]}), ({500}, {5}), "steps and seeds")
+
+
+def check_the_rounded_corner(narrow: pd.DataFrame, dose: pd.DataFrame, loss: pd.DataFrame) -> None:
+    """One bit under ReLU and with a corner rounded by 0.3."""
+    table = narrow.loc[MODELS]
+    agrees(set(table["seeds"]), {5}, "five seeds")
+    agrees(table["times smaller"].iloc[:1], [6000], "times smaller in convlm", digits=-3)
+    agrees(table["times smaller"].iloc[1:2], [2400], "times smaller in charlm", digits=-2)
+    agrees(table["times smaller"].iloc[2:], [30], "times smaller in nanotransformer", digits=-1)
+    agrees(table["at least"].iloc[2:], [1.4], "there at least", digits=1)
+    agrees(table["at most"].iloc[2:], [640], "there at most", digits=-1)
+    agrees(table["loss: difference"], [0.002, 0.012, 0.020], "nats higher", digits=3)
+    holds(((table["loss: low"] < 0) & (table["loss: high"] > 0)).all(), "each interval includes 0")
+    agrees(dose.columns[dose.loc[1] > dose.loc[0.3]], ["charlm", "nanotransformer"], "larger again at 1")
+    worse = (loss.loc[1] - loss.loc[0])[["loss, charlm", "loss, convlm"]]
+    agrees(worse.max(), 0.18, "nats higher at a half-width of 1 (two networks on a CPU)", digits=2)
+
+
+def check_sharpness(rising: pd.DataFrame) -> None:
+    """GELU and Swish, ever closer to ReLU."""
+    bit = rising["after one bit"]
+    agrees(bit["gelu", 3], 0.00002, "GELU at a sharpness of 3", digits=5)
+    agrees(bit["swish", 3], 0.000003, "Swish at a sharpness of 3", digits=6)
+    agrees(bit.xs(100, level="sharpness")[["gelu", "swish"]], [0.075, 0.068], "at a sharpness of 100", digits=3)
+    agrees(bit["relu"], [0.085], "ReLU on the same GPU", digits=3)
+
+
+def check_copied_gates(six: pd.DataFrame, cut: pd.DataFrame) -> None:
+    """Geometric means over seeds, six networks."""
+    times = six["times"]
+    agrees(times["convlm"], 140_000, "times less in convlm", digits=-4)
+    agrees(times.drop(["minigpt", "tinylstm"]).min(), 310, "times less in four, at least", digits=-1)
+    agrees(times["minigpt"], 29, "times less in minigpt", digits=0)
+    holds(six.loc["minigpt", "at least"] < 1, "which may be chance")
+    agrees(six.loc["tinylstm", ["times", "at least", "at most"]], [0.89, 0.77, 1.03], "tinylstm", digits=2)
+    agrees(six.loc["convlm", "at least"], 86_000, "at least in convlm", digits=-3)
+    adjusted = cut["p_holm"]
+    agrees(adjusted["convlm"], 2e-6, "Holm, convlm", digits=6)
+    agrees(adjusted[["charlm", "hybridlm", "minigpt", "tinylstm"]], [0.01, 0.01, 0.12, 0.12], "Holm", digits=2)
+    agrees(adjusted["nanotransformer"], 0.018, "Holm, nanotransformer", digits=3)
+
+
+def check_the_control(ratios: pd.DataFrame, results: pd.DataFrame, end: pd.DataFrame) -> None:
+    """Copied otherwise, in float32."""
+    agrees(100 * results.loc["float32", "convlm"][["own"]], [1.1], "own gates in convlm (%)", digits=1)
+    agrees(100 * results.loc["float32", "convlm"][["copied"]], [0.0001], "copied gates in convlm (%)", digits=4)
+    holds((ratios["near / copied"] == 1).all(axis=None), "near the corner or everywhere: equal")
+    convlm = ratios.loc["convlm"]
+    agrees(convlm["elsewhere / own"], [0.66, 0.69], "all others copied", digits=2)
+    agrees(convlm["third to first / own"], [1, 1], "a third network ends where its own leader does", digits=2)
+    third = end[(end["what"] == "third to own") & (end["model"] == "convlm")]["apart"]
+    agrees(100 * stats.gmean(third), 0.00006, "from the one that it copies (%)", digits=5)
+    holds(convlm[["own / untrained gates", "own / a stranger's gates"]].min() > 10_000, "ten thousand times as close")
+    agrees(convlm["another seed, copying / not"], [1.27, 1.38], "another seed comes no nearer", digits=2)
+    losses = end[end["model"] == "convlm"].groupby("variant")["val_loss_as_trained"].agg(["min", "max"])
+    others = losses.loc[["frozen-bit", "driven-bit"]]
+    agrees([others["min"].min(), others["max"].max()], [2.08, 2.1], "losses with others' gates", digits=2)
+    agrees(losses.loc["own"], [2.07, 2.09], "losses with own gates", digits=2)
+
+
+def check_float64(ratios: pd.DataFrame, exact: pd.DataFrame, first: pd.Series) -> None:
+    """Networks that differ in the size of the first change alone."""
+    convlm = ratios.loc["convlm"]
+    agrees(convlm["1e-9 copied / 1e-12 own"], [998.6, 999.4], "times as far", digits=1)
+    crossed = first["convlm", "own-1e-9"].dropna()
+    agrees(sorted(crossed), [19, 55], "steps of the first crossing")
+    holds(first["convlm", "own-1e-12"].isna().all(), "none crosses at 1e-12")
+    apart = exact.loc["convlm", "own-1e-9"]
+    agrees(sorted(100 * apart[crossed.index]), [0.5, 0.8], "how far they end apart (%)", digits=1)
+    holds((apart / exact.loc["convlm", "copied-1e-9"]).drop(crossed.index).eq(1).all(), "equal where none crosses")
+    holds((apart / exact.loc["convlm", "copied-1e-9"])[crossed.index].min() > 1e6, "millions of times as far")
+    holds(exact["own-ulp"].between(5e-16, 5e-15).all(), "one bit of a double")
+
+
+def check_how_much_the_corner_adds(decades: pd.DataFrame, last: pd.DataFrame) -> None:
+    """Powers of ten of the distance of the weights."""
+    five = decades.drop("tinylstm")
+    agrees(five["AdamW's first step"].agg(["min", "max"]), [3.2, 4.5], "AdamW's first step", digits=1)
+    agrees(five["without crossings"].agg(["min", "max"]), [1.1, 4.2], "growth without crossings", digits=1)
+    agrees(five["crossings"].agg(["min", "max"]), [1.8, 5.0], "crossings", digits=1)
+    agrees(decades.loc["tinylstm", "crossings"], 0.1, "in the LSTM", digits=1)
+    agrees(last["own"].drop("tinylstm").agg(["min", "max"]), [9.8, 10.3], "the whole", digits=1)
+
+
+def check_the_first_crossing(both: pd.DataFrame, share: float, crossing: pd.DataFrame) -> None:
+    """One step, in most seeds."""
+    agrees((len(both), round(share * len(both))), (25, 22), "seeds in which the two steps are one")
+    rest = crossing.drop("tinylstm")
+    agrees([rest["times"].min(), rest["times"].max()], [6, 504], "how much further apart the gradients are", digits=0)
+    before = rest["a step before, %"].sort_values()
+    agrees({*before.index[-3:].get_level_values("model")}, {"hybridlm"}, "where gradients have grown before")
+    holds(before.iloc[-4] < 0.00005, "before it gradients differ by less (%)")
+    agrees([before.iloc[-3], before.iloc[-1]], [0.0002, 0.0005], "in three seeds of hybridlm (%)", digits=4)
+    agrees(crossing.loc["tinylstm", "a step before, %"].max(), 0.015, "in the LSTM by up to (%)", digits=3)
+    four = crossing["most of copied, %"].drop(["convlm", "tinylstm"])
+    agrees(((four > 0.1).sum(), len(four)), (16, 20), "seeds that pass a thousandth")
+
+
+def check_a_part_of_the_steps(timed: pd.DataFrame) -> None:
+    """Copied for a part of the steps, in percent."""
+    when = timed["convlm"]
+    agrees(when["copied"], 0.00005, "copied from the start", digits=5)
+    agrees(when["own-10"], 0.017, "copied from step 10 on", digits=3)
+    agrees(when["own-150"], 1.6, "from step 150 on", digits=1)
+    holds(when[["copied", "own-10", "own-50", "own-150", "own"]].is_monotonic_increasing, "the later, the less")
+    agrees(timed["nanotransformer"][["own-50", "own"]], [28, 16], "in nanotransformer", digits=0)
+    early = timed.loc[["copied-10", "copied-50"]] / timed.loc["own"]
+    holds((early > 0.9).all(axis=None), "copying at first does not help")
+
+
+def check_tangents_and_optimizers(straight: pd.DataFrame, other: pd.DataFrame, closer: pd.DataFrame) -> None:
+    """Curvature; AdamW with another eps, and SGD."""
+    times = straight["times"].loc["nanotransformer", "gelu"]
+    agrees([times.min(), times.max()], [0.56, 1.21], "times smaller with the tangent", digits=2)
+    agrees(closer.loc["gates-eps", ["times", "at least"]], [223_000, 189_000], "times less, eps 1e-4", digits=-3)
+    agrees(sorted(other.loc["gates-sgd", "times"])[1:], [1_300, 4_900], "times less in two seeds", digits=-2)
+    agrees(min(other.loc["gates-sgd", "times"]), 3.5, "times less in the third", digits=1)
+
+
+def check_the_verdicts(plan: pd.DataFrame) -> None:
+    """By the rules of the plans."""
+    said = {
+        "gates": ["undecided", "held", "held"],
+        "gates-eps": ["held"],
+        "gates-sgd": ["undecided"],
+        "gates-until": ["undecided"],
+        "gates-smooth": ["failed"],
+        "corner": ["failed", "undecided", "held"],
+        "sharpness": ["held"],
+    }
+    for name, outcomes in said.items():
+        agrees([*plan.loc[[name], "outcome"]], outcomes, f"what the rules of {name} say")
