@@ -25,8 +25,17 @@ def recorded_studies() -> list[str]:
     return []
 
 
+def known(name: str) -> str:
+    """The name of a recorded study, also of one that was given as its folder; asked before anything heavy is loaded."""
+    from actlab.records import store
+
+    name = Path(name).name or name
+    check_name("study with trials", name, store.studies(), paths.shown(paths.results()))
+    return name
+
+
 LISTS = ["studies", "fields", "activations", "models", "networks", "optimizers", "scales", "texts", "metrics"]
-Study = Annotated[str, Argument(help="A folder below results/.", autocompletion=recorded_studies)]
+Study = Annotated[str, Argument(help="A study, or its folder below results/.", autocompletion=recorded_studies)]
 What = Annotated[str, Argument(help=f"One of {', '.join(LISTS)}.", autocompletion=lambda: LISTS)]
 
 
@@ -36,34 +45,41 @@ def report(
     model: Models = None,
     activation: Activations = None,
     group: Annotated[list[str] | None, Option(help=f"Only groups with this in their name, such as soap{MANY}")] = None,
-    reference: Annotated[str, Option(help="What the others are compared with; relu where there is one.")] = "",
+    factor: Annotated[str, Option(help="The setting to compare; the activation, or the one that varies.")] = "",
+    reference: Annotated[str, Option(help="The level to compare with: gelu, or learning_rate=0.001.")] = "",
     out: Annotated[Path | None, Option(help="Folder to write to; out/STUDY unless given.")] = None,
     plots: Annotated[bool, Option(help="Draw the figures too.")] = True,
     formats: Annotated[list[str] | None, Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
+    study = known(study)
     os.environ["MPLBACKEND"] = "agg"  # figures go to files, whatever a notebook or a profile says
     from actlab import report as reports
-    from actlab.study.fields import our_name
-    from actlab.study.params import listed
 
-    activations = [our_name(name) for name in listed(activation)]
-    loaded = reports.load(study, listed(model), activations, reference, groups=listed(group))
+    activations = _names(activation)
+    if activations:
+        from actlab.study.fields import our_name
+
+        activations = [our_name(name) for name in activations]
+    shown = reports.load(study, _names(model), activations, reference, _names(group), factor)
+    drawn = (_names(formats) or ["png"]) if plots else []
     written = []
-    place = paths.located(str(out)) if out else Path("out") / study
-    drawn = (listed(formats) or ["png"]) if plots else []
-    for path in reports.write(loaded, place, drawn):
+    for path in reports.write(shown, paths.located(str(out)) if out else Path("out") / study, drawn):
         written.append(str(path))
         console.print(str(path))
-    for line in loaded.rates.lines:
-        console.print(line)
-    if plots and (told := reports.left_out(loaded)):
-        console.print(told)
+    for line in (*shown.rates.lines, *reports.spreads(shown), reports.left_out(shown) if plots else ""):
+        if line:
+            console.print(line)
     if as_json:
-        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates.chosen}
+        tables = {"estimates": shown.estimates, "differences": shown.differences, "rates": shown.rates.chosen}
         rows = {name: table.to_dict("records") for name, table in tables.items()}
-        print_json({"study": study, "reference": loaded.reference, "files": written, **rows})
+        print_json({"study": study, "reference": shown.reference, "files": written, **rows})
+
+
+def _names(values: list[str] | None) -> list[str]:
+    """The names in options that may be repeated and may hold several with commas between them."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
 @app.command()
@@ -72,21 +88,21 @@ def compare(
     second: Study,
     out: Annotated[Path | None, Option(help="Also write the comparison as CSV to this file.")] = None,
 ) -> None:
-    """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
-    metric. Trains nothing."""
+    """The second study's arms minus the first's: paired where they share seeds, Holm-adjusted within a metric. Trains
+    nothing."""
+    first, second = known(first), known(second)
     os.environ["MPLBACKEND"] = "agg"
     from actlab import report as reports
     from actlab.records.tables import COLUMNS
 
-    differs, differences = reports.compare(first, second)
-    if out:
-        write_text(out, differences.to_csv(index=False))
-    console.print("\n".join(differs or ["the same settings"]))
+    lines, differences = reports.compare(first, second)
+    console.print("\n".join(lines))
     print_table(differences)
     console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
     for metric in differences["metric"].unique():
         console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
     if out:
+        write_text(paths.located(str(out)), differences.to_csv(index=False))
         console.print(str(out))
 
 

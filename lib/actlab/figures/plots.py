@@ -15,12 +15,14 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from actlab.figures import primitives
-from actlab.figures.primitives import Line, ordered, panels, reach_of
-from actlab.figures.style import GREY, Look, canvas, keep, legend, look, looks, styled
+from actlab.figures.primitives import WIDTH, Line, ordered, panels, reach_of
+from actlab.figures.style import GREY, Look, canvas, keep, legend, looks, small, styled
 from actlab.records.labels import words as in_words
 
 Key = tuple[str, str, str]
 """Panel, place on the axis of names, series."""
+MARKERS = "osD^vPX<>h*d"
+"""Of groups in a scatter plot."""
 
 
 def forest(
@@ -157,47 +159,100 @@ def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
 
 
 def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "activation") -> Figure:
-    """A bar a mean of each ``row`` with its interval, a panel for each ``panel``: a table of ``means``."""
-    of_panel = {str(name): rows for name, rows in table.groupby(panel, sort=False)}
-
-    def draw(axes: Axes, name: str) -> None:
-        rows = of_panel[name]
-        reach = reach_of(rows["estimate"], rows["low"], rows["high"])
-        colours = [look(place)[0] for place in rows[row]]
-        axes.bar([*map(in_words, rows[row])], rows["estimate"], yerr=reach, color=colours)
-        axes.tick_params(axis="x", rotation=60, labelsize=9)
+    """A bar a mean with its interval, the bars of each ``panel`` beside each other and all on one axis, so that they
+    compare: a table of ``means``."""
+    groups, names = [*dict.fromkeys(map(str, table[panel]))], ordered(map(str, table[row]))
+    width = 0.8 / max(len(names), 1)
+    with styled():
+        figure, (axes,) = canvas(1, 1, WIDTH, 3.4)
+        for name, beside in zip(names, _beside(width, len(names)), strict=True):
+            rows = table[table[row].astype(str) == name].set_index(panel).rename(index=str).reindex(groups)
+            reach = reach_of(rows["estimate"], rows["low"], rows["high"])
+            style: dict[str, Any] = {"color": looks(names)[name][0], "label": in_words(name)}
+            axes.bar(beside + np.arange(len(groups)), rows["estimate"], 0.9 * width, yerr=reach, **style)
+        axes.set_xticks(range(len(groups)), _short(groups), fontsize=9)
+        axes.set_ylabel(label)
         axes.grid(axis="x", visible=False)
+        legend(figure, [axes], 6)
+    return keep(figure, table.to_dict("records"))
 
-    return keep(panels(of_panel, draw, "", label, 3, 2.1, False), table.to_dict("records"))
+
+def _beside(width: float, count: int) -> Any:
+    """Places of bars beside each other, around 0."""
+    return width * (np.arange(count) - (count - 1) / 2)
+
+
+def _short(groups: Sequence[str]) -> list[str]:
+    """Names of groups without the parts that all of them share, a part a line."""
+    parts = [name.split(", ") for name in groups]
+    shared = set.intersection(*map(set, parts)) if len(parts) > 1 else set[str]()
+    return ["\n".join(in_words(part) for part in name if part not in shared) for name in parts]
+
+
+def scatter(table: pd.DataFrame, x: str, y: str, group: str = "group", arm: str = "arm") -> Figure:
+    """A mark an arm on one pair of axes, with both intervals: a colour a level, a marker a group.
+
+    Args:
+        table: columns ``x``, ``x_low``, ``x_high``, ``y``, ``y_low``, ``y_high``.
+        x, y: labels of the axes, with their units.
+        group, arm: columns.
+    """
+    groups, names = [*dict.fromkeys(table[group])], ordered(table[arm])
+    with styled():
+        figure, (axes,) = canvas(1, 1, WIDTH, 4.4)
+        for row in table.to_dict("records"):
+            reach = [reach_of([row[at]], [row[f"{at}_low"]], [row[f"{at}_high"]]) for at in ("y", "x")]
+            mark = MARKERS[groups.index(row[group]) % len(MARKERS)]
+            axes.errorbar(row["x"], row["y"], *reach, fmt=mark, color=looks(names)[row[arm]][0], elinewidth=0.8)
+        for name in names:
+            axes.plot([], [], "o", color=looks(names)[name][0], label=in_words(name))
+        for name, mark in zip(_short(groups) if len(groups) > 1 else (), MARKERS, strict=False):
+            axes.plot([], [], mark, color=GREY, markerfacecolor="none", label=name.replace("\n", ", "))
+        axes.set(xlabel=x, ylabel=y)
+        legend(figure, [axes], 6)
+    return keep(figure, table.to_dict("records"))
 
 
 def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> Figure:
-    """Four panels of a metric: means by model and activation as bars, all pairs of each model as boxes, the means as a
-    heat map whose colours begin at 0, as the bars do, and how much they vary over activations (CV%), ranked.
+    """Four panels of a metric: means by group and arm as bars, all pairs of each group as boxes, the means as a heat
+    map with their numbers, whose colours begin at 0, and how much they vary over the arms (CV%), ranked; one arm has
+    none.
 
     Args:
-        grid: means, a row a model and a column an activation.
-        pairs: model -> the values of all its pairs.
+        grid: means, a row a group and a column an arm.
+        pairs: group -> the values of all its pairs.
         label: of the metric.
     """
-    models, style_of = [*map(str, grid.index)], looks(map(str, grid))
-    cv = (100 * grid.std(axis=1, ddof=0) / grid.mean(axis=1)).sort_values()  # as in the audited studies
+    count = grid.notna().sum(axis=1)
+    groups, arms = _short([*map(str, grid.index)]), [in_words(str(name)) for name in grid]
+    cv = (100 * grid.std(axis=1, ddof=0) / grid.mean(axis=1)).set_axis(groups)  # as in the audited studies
+    cv.index = [
+        f"{name} ({n} of {len(arms)})" if n < len(arms) else name for name, n in zip(groups, count, strict=True)
+    ]
+    cv = cv[(count > 1).to_numpy()].sort_values()
+    width, places = 0.8 / max(len(arms), 1), np.arange(len(groups))
     with styled():
-        figure, every = canvas(2, 2, 7.6, 6.4)
+        figure, every = canvas(2, 2, 8.4, 6.4)
         means, boxes, heat, ranking = every
-        width = 0.8 / max(grid.shape[1], 1)
-        for i, name in enumerate(grid):
-            beside = np.arange(len(grid)) + width * (i - (grid.shape[1] - 1) / 2)
-            means.bar(beside, grid[name], 0.9 * width, color=style_of[str(name)][0], label=in_words(str(name)))
-        boxes.boxplot([pd.Series(pairs[name]).dropna() for name in models], positions=range(len(models)))
-        figure.colorbar(heat.imshow(grid.to_numpy(dtype=float), cmap="cividis", aspect="auto", vmin=0), ax=heat)
-        heat.set_yticks(range(len(models)), models, fontsize=9)
+        for name, beside in zip(grid, _beside(width, len(arms)), strict=True):
+            shade = looks(map(str, grid))[str(name)][0]
+            means.bar(places + beside, grid[name], 0.9 * width, color=shade, label=in_words(str(name)))
+        values = [pd.Series(pairs.get(str(name), [])).dropna() for name in grid.index]
+        boxes.boxplot(values, positions=places)
+        heat.imshow(grid.to_numpy(dtype=float), cmap="cividis", aspect="auto", vmin=0)
+        middle = grid.max(axis=None) / 2
+        for (i, j), value in np.ndenumerate(grid.to_numpy(dtype=float)):
+            if np.isfinite(value):
+                ink = "black" if value > middle else "white"
+                heat.text(j, i, small(value), ha="center", va="center", color=ink, fontsize=8)
         heat.grid(visible=False)
-        for axes, names in ((means, models), (boxes, models), (heat, [in_words(str(name)) for name in grid])):
-            axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=9)
-        ranking.barh([*map(str, cv.index)], cv, color=GREY)
-        ranking.tick_params(axis="y", labelsize=9)
-        titles = (f"{label}: means", "all pairs of seeds", "means, coloured from 0", "CV over activations (%)")
+        heat.set_yticks(places, groups, fontsize=8)
+        for axes, names in ((means, groups), (boxes, groups), (heat, arms)):
+            axes.set_xticks(range(len(names)), names, fontsize=8, rotation=30 if len(names) > 4 else 0)
+        ranking.barh(cv.index, cv, color=GREY)
+        ranking.tick_params(axis="y", labelsize=8)
+        ending = "" if len(cv) else ": one has none"
+        titles = (f"{label}: means", "all pairs of seeds", "means, coloured from 0", f"CV over arms (%){ending}")
         for axes, title in zip(every, titles, strict=True):
             axes.set_title(title, fontsize=9, loc="left")
         legend(figure, [means], 6)

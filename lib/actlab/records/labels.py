@@ -3,6 +3,7 @@ texts and defects are called in sentences, from ``labels.yaml``."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +62,20 @@ def of_trials(metric: str) -> bool:
 
 SHARES = ("total_variation", "churn", "churn_win", "churn_loss", "churn_neutral")
 """Metrics of pairs that pages give in points, hundredths of a share."""
+
+
+MOST = dict.fromkeys([*SHARES, "jensen_shannon"], 1.0) | dict.fromkeys(["relative_pd", "label_pd"], 2.0)
+MOST |= dict.fromkeys(["val_accuracy", "test_accuracy"], 100.0)
+"""Metric -> the end of its range, which begins at 0."""
+
+
+def clipped(table: pd.DataFrame, metric: str, signed: bool = False) -> pd.DataFrame:
+    """A table of intervals of a metric, or (``signed``) of differences of it, inside the metric's range; those of a
+    user's own metric are left as they are."""
+    if metric not in EVERY and metric not in MOST:
+        return table
+    most = MOST.get(metric, math.inf)
+    return table.assign(**{side: table[side].clip(-most if signed else 0.0, most) for side in ("low", "high")})
 
 
 def in_points(pairs: pd.DataFrame) -> pd.DataFrame:

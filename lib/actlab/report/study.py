@@ -1,22 +1,25 @@
 """A recorded study as a report takes it: tidy tables of its arms with names for people. Every number is of ``means``,
-``contrasts`` or ``equal_loss``, over the whole study: a part of it is cut out of these tables."""
+``contrasts``, ``equal_loss`` or ``share``, over the whole study: a part of it is cut out of these tables."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
-from actlab.records.labels import EVERY, PAIR_METRICS, Metric, of_trials
-from actlab.records.store import Record
+from actlab.records.labels import EVERY, PAIR_METRICS, Metric, clipped, of_trials
+from actlab.records.store import Record, where
 from actlab.report.rates import Rates, rates_of
-from actlab.statistics.arms import Interval, arms_in, interval_of
 from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.equal_loss import equal_loss
+from actlab.statistics.estimate import few_differ, log_limits
+from actlab.statistics.share import share
 
 ARM = ["group", "arm"]
 """Columns that name an arm: its levels of all factors but the one that is compared, and of settings that differ; its
@@ -24,7 +27,7 @@ level of that one."""
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 """Factor -> what stands before its number in the name of a group."""
 METRIC = "total_variation"
-"""Of pairs, in which averaged weights and equal loss are read."""
+"""Of pairs, in which averaged weights, changed trials and equal loss are read."""
 Cell = tuple[str, str]
 """A group and an arm."""
 
@@ -34,21 +37,26 @@ class Report:
     """What is reported: some arms of one study. Every table has the columns ``ARM``."""
 
     study: str
+    factor: str
+    """The setting whose levels are compared."""
     reference: str
-    """The arm that the others of its group are compared with."""
+    """The level that the others of its group are compared with."""
     records: list[Record]
     trials: pd.DataFrame
     """Of every kind of record."""
     pairs: pd.DataFrame
     """Of every kind of record."""
     estimates: pd.DataFrame
-    """A row a metric and arm: the mean with its 95% interval. A metric of pairs has it on a logarithmic scale
-    (``log_limits``), or none where too ``few`` trials differ."""
+    """A row a metric and arm: the mean with its 95% interval, inside the metric's range, and of trials the standard
+    deviation. A metric of pairs has its interval on a logarithmic scale; there is none where too ``few`` differ."""
     differences: pd.DataFrame
     """A row a metric and arm: the arm minus the reference (``contrasts``); ``p_holm`` is of the whole study."""
     averaged: pd.DataFrame
     """A row an arm and decay: what two seeds differ by as ``single`` networks and with ``averaged`` weights (95%
     ``low``, ``high``), and the ``loss_change`` of averaging (nats)."""
+    changed: pd.DataFrame
+    """A row an arm and ``variant``: what a change of a trial does to it as a share of what another seed does
+    (``statistics.share``)."""
     equal_loss: pd.DataFrame
     """The arm minus the reference in total variation, each read at the loss that all arms of the group reach
     (``statistics.equal_loss``); groups whose reference does not reach the bigram table are left out."""
@@ -68,11 +76,6 @@ class Report:
         """The trials that differ in the seed alone."""
         return main(self.trials)
 
-    @property
-    def kind(self) -> str:
-        """Of its records."""
-        return str(self.runs["kind"].iloc[0])
-
     @cached_property
     def levels(self) -> tuple[list[str], list[str]]:
         """Its groups and its arms, each once, in the studies' own order."""
@@ -87,9 +90,8 @@ class Report:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """What was measured, and how to read it."""
-        there = set(self.estimates.dropna(subset="estimate")["metric"])
-        known = metrics_of(self.records).items()
-        return {name: metric.of_kind(self.kind) for name, metric in known if name in there}
+        there, kind = set(self.estimates.dropna(subset="estimate")["metric"]), str(self.runs["kind"].iloc[0])
+        return {name: metric.of_kind(kind) for name, metric in metrics_of(self.records).items() if name in there}
 
     @property
     def floors(self) -> pd.DataFrame:
@@ -97,16 +99,6 @@ class Report:
         with one weight moved by one ULP."""
         pairs = self.pairs[self.pairs["kind"] == "floor"]
         return pairs[pairs["first"].astype(str).str.isdecimal()].drop_duplicates([*ARM, "variant"])
-
-    @property
-    def changed(self) -> pd.DataFrame:
-        """A row an arm and ``variant`` of changed trials (``perturbations``): the mean total variation between a trial
-        and itself changed, with its 95% interval over seeds."""
-        by = [*ARM, "variant"]
-        pairs = self.pairs[self.pairs["kind"] == "perturbed"]
-        cells = arms_in(pairs, METRIC, by).items() if len(pairs) else ()
-        rows = [[*cell, *interval_of(arm, logarithmic=True)] for cell, arm in cells]
-        return pd.DataFrame(rows, columns=[*by, *Interval._fields])
 
     def of(self, metric: str, table: pd.DataFrame) -> pd.DataFrame:
         """A metric's rows of ``estimates`` or ``differences``, by arm."""
@@ -125,8 +117,7 @@ class Report:
             for name, table in self.tables.items()
         }
         shown = {*kept["trials"]["record"]}
-        records = [record for record in self.records if record["arm"] in shown]
-        return replace(self, records=records, **kept)
+        return replace(self, records=[record for record in self.records if record["arm"] in shown], **kept)
 
 
 def load(
@@ -134,58 +125,104 @@ def load(
     models: Sequence[str] = (),
     activations: Sequence[str] = (),
     reference: str = "",
-    ends_alone: bool = False,
     groups: Sequence[str] = (),
+    factor: str = "",
+    ends_alone: bool = False,
 ) -> Report:
-    """A recorded study, whole or only some models, activations and groups of it; of ``ends_alone`` it has no averaged
-    weights and nothing at equal loss. ``groups``: parts of their names, ``soap`` of ``soap, symmetric, x1``.
+    """A recorded study, whole or only some models, activations and groups of it.
+
+    Args:
+        study: its name.
+        models, activations, groups: those to show; a group by a part of its name.
+        reference: the level that others are compared with; ``learning_rate=0.001`` names the factor too.
+        factor: the setting that is compared; unless given the activation, or the one setting that varies.
+        ends_alone: leave out averaged weights and equal loss.
 
     Raises:
-        UnknownName: a study without trials; a group, a model, an activation of the chosen models, or a reference,
-            without a record.
-        BadInput: no trials that differ in the seed alone.
+        UnknownName: a study, model, activation, factor or reference without a record.
+        BadInput: no trials that differ in the seed alone, no such group.
     """
     records = [record for record in tables.load_records(study) if settings.kind_of(record)]
     trials, pairs = tables.load(study, "all")
-    names = named(trials)
+    of_factor, _, level = reference.rpartition("=")
+    factor, names = named(records, factor or of_factor)
     trials, pairs = trials.merge(names), pairs.merge(names)
-    of_groups = _of_groups(trials, groups, f"results/{study}")
-    chosen = _chosen(of_groups, {"model": models, "activation": activations}, f"results/{study}")
+    chosen = _chosen(trials, {"model": models, "activation": activations}, groups, where(study))
     levels = settings.in_order(main(trials)["arm"])
-    if reference:
-        check_name("reference", reference, levels, f"results/{study}")
-    reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
+    with suppress(ValueError):
+        level = settings.text(float(level))
+    if level:
+        check_name("reference", level, levels, where(study))
+    reference = next(name for name in (level, "relu", "gelu", *levels) if name in levels)
     estimates, differences = dict[str, pd.DataFrame](), dict[str, pd.DataFrame]()
     for name in metrics_of(records):
         table = rows_of(name, trials, pairs)
-        table = table[[column for column in (*ARM, "seed", "first", "second", name) if column in table]]  # few are fast
         if name in table and table[name].notna().any():
             estimates[name] = estimated(table, name)
-            differences[name] = minus(table, name, ["group"], "arm", reference)
-    ends = joined(estimates), joined(differences)
-    runs = trials[:0] if ends_alone else main(trials)
-    whole = Report(study, reference, records, trials, pairs, *ends, *beside(study, runs, reference))
+            found = contrasts(table, name, ["group"], "arm", reference, unpaired=of_trials(name))
+            differences[name] = clipped(found[found["status"] != "missing"], name, signed=True)
+    beside = [pd.DataFrame(columns=ARM)] * 3 if ends_alone else _beside(study, trials, pairs, reference)
+    whole = Report(study, factor, reference, records, trials, pairs, joined(estimates), joined(differences), *beside)
     return whole.part(list(chosen[ARM].itertuples(index=False, name=None)))
 
 
-def _chosen(trials: pd.DataFrame, wanted: Mapping[str, Sequence[str]], where: str) -> pd.DataFrame:
+def named(records: Sequence[Record], factor: str = "") -> tuple[str, pd.DataFrame]:
+    """(the factor that is compared; a row a ``record`` with ``ARM``). An arm whose activation a published defect
+    ignored is named with the one that the network had."""
+    names = settings.differing(records)
+    cells, series = settings.factors(settings.kind_of(records[0]))
+    levels = pd.DataFrame([{**settings.cell_of(record), **settings.values_of(record, names)} for record in records])
+    if factor:
+        check_name("factor", factor, levels.columns)
+    factor = factor or _varying(levels, series)
+    in_group = [name for name in (*cells, series, *names) if name != factor and (factor != series or name != series)]
+    if factor != series:  # what goes with the factor (an optimizer's own learning rate) tells no groups apart
+        in_group = [name for name in in_group if not _goes_with(levels, factor, name)]
+    parts = [levels[name].map(_form(name, name in cells or name == series)) for name in in_group]
+    groups = [", ".join(filter(None, level)) for level in zip(*parts, strict=True)] if parts else ["all"] * len(records)
+    arms = levels[factor].map(settings.text)
+    if factor == "activation":
+        ignored = [tables.IGNORED in settings.settings_of(record)["protocol"] for record in records]
+        arms = arms.where(~pd.Series(ignored) | (arms == "relu"), arms + " (ignored: relu)")
+    return factor, pd.DataFrame({"record": [record["arm"] for record in records], "group": groups, "arm": arms})
+
+
+def _form(name: str, cell: bool) -> str | object:
+    if cell:
+        return (SHORT[name] + "{:g}" if name in SHORT else "{}").format
+    return (name + "={}").format
+
+
+def _varying(levels: pd.DataFrame, series: str) -> str:
+    """The factor to compare: the activation (or network), else the setting that tells all others that vary."""
+    varying = [name for name in levels if levels[name].nunique() > 1 and name != "model"]
+    told = [name for name in varying if all(_goes_with(levels, name, other) for other in varying if other != name)]
+    return series if series in varying or not told else told[0]
+
+
+def _goes_with(levels: pd.DataFrame, factor: str, name: str) -> bool:
+    """Whether a setting varies, and only together with a factor."""
+    count = levels[factor].nunique()
+    return levels[name].nunique() > 1 and len(levels[[factor, name]].drop_duplicates()) == count
+
+
+def _chosen(
+    trials: pd.DataFrame, wanted: Mapping[str, Sequence[str]], groups: Sequence[str], place: str
+) -> pd.DataFrame:
     """The trials of the levels that are wanted of each column, of all where none is named."""
     for column, names in wanted.items():
         for name in names:
-            check_name(column, name, trials[column].unique(), where)
+            check_name(column, name, trials[column].unique(), place)
         if names:
             trials = trials[trials[column].isin(names)]
+    if groups:
+        inside = trials["group"].map(lambda group: any(part in group for part in groups))
+        if not inside.any():
+            raise BadInput(f"no group of {place} has {' or '.join(groups)}: they are {'; '.join({*trials['group']})}")
+        trials = trials[inside]
     if main(trials).empty:
-        raise BadInput(f"{where} has perturbed trials alone")
+        raise BadInput(f"{place} has perturbed trials alone")
     return trials
-
-
-def _of_groups(trials: pd.DataFrame, wanted: Sequence[str], where: str) -> pd.DataFrame:
-    """The trials of groups with one of these parts in their names, of all where none is named."""
-    parts = trials["group"].str.split(", ")
-    for name in wanted:
-        check_name("group", name, dict.fromkeys(parts.explode()), where)
-    return trials[[not {*wanted}.isdisjoint(own) for own in parts]] if wanted else trials
 
 
 def joined(of_metrics: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -195,36 +232,33 @@ def joined(of_metrics: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(of_metrics, names=["metric"]).reset_index("metric").reset_index(drop=True)
 
 
-def beside(study: str, runs: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(``Report.averaged``, ``Report.equal_loss``) of some runs, empty where no weights were averaged, or there are no
-    snapshots; of runs with published defects, and of other kinds of study, there is neither."""
-    averaged = pd.DataFrame(columns=[*ARM, "decay", "single", "averaged", "low", "high", "loss_change"])
-    at_equal_loss = pd.DataFrame(columns=[*ARM, "n", "difference", "low", "high", "p_holm", "status"])
+def _beside(study: str, trials: pd.DataFrame, pairs: pd.DataFrame, reference: str) -> list[pd.DataFrame]:
+    """``Report.averaged, changed, equal_loss``, each empty where it was not measured."""
+    runs, names = main(trials), trials[["record", *ARM]].drop_duplicates()
+    averaged = changed = at_equal_loss = pd.DataFrame(columns=ARM)
+    if len(repeated := pairs[pairs["kind"] == "perturbed"]):
+        by = [*ARM, "variant"]
+        seeds = main(pairs).drop(columns="variant").merge(repeated[by].drop_duplicates())
+        changed = share(repeated, seeds, METRIC, by)
     if "corrected" not in set(runs["protocol"]):
-        return averaged, at_equal_loss
-    names = runs[["record", *ARM]].drop_duplicates()
-    single = tables.load_pairs(study).merge(names)
-    pairs = tables.load_pairs(study, "average").merge(names)
+        return [averaged, changed, at_equal_loss]
+    of_averages = tables.load_pairs(study, "average").merge(names)
     losses = tables.load_losses(study, "average").merge(names)
-    if len(pairs) and len(losses):
-        averaged = of_averages(single, pairs, losses)
-    along, curves = tables.load_pairs(study, "along").merge(names), tables.load_curves(study).merge(names)
+    if len(of_averages) and len(losses):
+        by = [*ARM, "decay"]
+        averaged = means(of_averages, METRIC, by).rename(columns={"estimate": "averaged"}).set_index(by)
+        losses["change"] = losses["val_loss"] - losses["single_loss"]
+        averaged["loss_change"] = means(losses, "change", by).set_index(by)["estimate"]
+        single = means(main(pairs), METRIC, ARM).set_index(ARM)["estimate"].rename("single")
+        averaged = averaged.join(single, how="inner").reset_index()
+        averaged = averaged[[*by, "single", "averaged", "low", "high", "loss_change"]]
+    curves, along = tables.load_curves(study).merge(names), tables.load_pairs(study, "along").merge(names)
     along = along.merge(curves[["record", "iteration"]].drop_duplicates())  # where both were measured
     if along["iteration"].nunique() > 1 and reference in set(along["arm"]):
         curves = curves[curves["record"].isin(along["record"])]
         found = equal_loss(curves, along, METRIC, ["group"], "arm", reference, exclude_above=bigram_loss(study))
         at_equal_loss = found[found["status"] != "missing"]
-    return averaged, at_equal_loss
-
-
-def of_averages(single: pd.DataFrame, pairs: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
-    """``Report.averaged``, of pairs of single networks, pairs of averaged ones and the losses of these."""
-    by = [*ARM, "decay"]
-    found = means(pairs, METRIC, by).set_index(by).rename(columns={"estimate": "averaged"})
-    change = means(losses.assign(change=losses["val_loss"] - losses["single_loss"]), "change", by).set_index(by)
-    of_single = means(single, METRIC, ARM).set_index(ARM)["estimate"].rename("single")
-    found = found.assign(loss_change=change["estimate"]).join(of_single, how="inner").reset_index()
-    return found[[*by, "single", "averaged", "low", "high", "loss_change"]]
+    return [averaged, changed, at_equal_loss]
 
 
 def bigram_loss(study: str) -> float | None:
@@ -242,20 +276,6 @@ def metrics_of(records: Sequence[Record]) -> dict[str, Metric]:
     return PAIR_METRICS | own | EVERY  # again: no record names a built-in one anew
 
 
-def named(trials: pd.DataFrame) -> pd.DataFrame:
-    """A row a ``record``: ``ARM``, and the plain ``level``; an arm whose activation a published defect ignored is named
-    with the one that the network had."""
-    others, series = settings.factors(trials["kind"].iloc[0])
-    table = trials.drop_duplicates("record")
-    forms = {name: SHORT[name] + "{:g}" if name in SHORT else "{}" for name in others}
-    parts = [table[name].map(form.format) for name, form in forms.items()]
-    groups = [", ".join(filter(None, levels)) for levels in zip(*parts, table["setting"], strict=True)]
-    level = table[series].astype(str)
-    used = level + " (ignored: " + table["activation_used"].astype(str) + ")"
-    arms = level.where(table["activation_used"] == table["activation"], used)
-    return pd.DataFrame({"record": table["record"], "group": groups, "arm": arms, "level": level})
-
-
 def main(table: pd.DataFrame) -> pd.DataFrame:
     """Its rows of trials that differ in the seed alone."""
     return table[table["kind"].isin(settings.MAIN)]
@@ -263,21 +283,19 @@ def main(table: pd.DataFrame) -> pd.DataFrame:
 
 def rows_of(metric: str, trials: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """What a metric is read from: runs, or pairs of runs."""
-    return main(trials if of_trials(metric) else pairs)
+    table = main(trials if of_trials(metric) else pairs)
+    names = (*ARM, "study", "record", "seed", "first", "second", metric)
+    return table[[name for name in names if name in table]]
 
 
 def estimated(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """The mean of each arm, as ``Report.estimates`` has it."""
-    rows = [[*cell, *interval_of(arm, not of_trials(metric))] for cell, arm in arms_in(table, metric, ARM).items()]
-    found = pd.DataFrame(rows, columns=[*ARM, *Interval._fields])
-    if metric.endswith("_accuracy"):  # a share of places or images, in %
-        found[["low", "high"]] = found[["low", "high"]].clip(0, 100)
-    return found[[*ARM, "n", "estimate", "low", "high", "few"]]
-
-
-def minus(table: pd.DataFrame, metric: str, by: list[str], factor: str, reference: str) -> pd.DataFrame:
-    """Every level of a factor minus the reference, where both are recorded."""
-    if reference not in set(table[factor]):
-        return pd.DataFrame(columns=[*by, factor, "p_holm"])
-    differences = contrasts(table, metric, by, factor, reference, unpaired=of_trials(metric))
-    return differences[differences["status"] != "missing"]
+    found, rows = means(table, metric, ARM), table.groupby(ARM, sort=False)[metric]
+    found["few"] = found["se"] == 0
+    if of_trials(metric):
+        found["sd"] = rows.std().to_numpy()
+    else:
+        found["few"] |= np.array([few_differ(values.dropna()) for _, values in rows], dtype=bool)
+        limits = log_limits(found["estimate"], found["low"], found["high"])
+        found["low"], found["high"] = (side.where(~found["few"]) for side in map(pd.Series, limits))
+    return clipped(found, metric).drop(columns=["se", "df"])

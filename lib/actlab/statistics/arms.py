@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from actlab.errors import BadInput, brief, check_name
-from actlab.statistics.estimate import Array, few_differ, log_limits, summary
+from actlab.errors import BadInput, check_name
+from actlab.statistics.estimate import Array
 from actlab.statistics.groups import Cell, grouped, name_of, tidy
 
 SIDES = ["first", "second"]
@@ -59,71 +59,30 @@ def omissions(runs: Iterable[str]) -> list[Set[str]]:
     return [every, *(every - {run} for run in every)]
 
 
-class Interval(NamedTuple):
-    """A mean over ``n`` runs with its limits, NaN where too ``few`` of them differ for any."""
-
-    estimate: float
-    low: float
-    high: float
-    n: int
-    few: bool
-
-
-def interval_of(arm: Arm, logarithmic: bool) -> Interval:
-    """Of an arm's mean; ``logarithmic``: of what cannot be negative."""
-    found = summary(arm.without_one(arm.runs))
-    low, high = found.low, found.high
-    few = logarithmic and few_differ(arm.values)
-    if few:
-        low = high = math.nan
-    elif logarithmic:
-        low, high = log_limits(found.estimate, low, high)
-    return Interval(found.estimate, low, high, found.n, few)
-
-
 def arms_in(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
     """(*group, level) -> its rows."""
     table = tidy(table, columns, (metric,))
-    if not columns:
-        raise BadInput("by: expected the name of at least one column")
     return {cell: arm_of(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
 
 
 def arm_of(rows: pd.DataFrame, metric: str, cell: Cell) -> Arm:
-    """An arm of tidy rows; ``BadInput`` where they are of several arms, or infinite."""
+    """An arm of tidy rows; ``BadInput`` where they are of several arms."""
     values = rows[metric].to_numpy()
     members, keys = members_of(rows)
     refuse_several(rows, len(keys), cell)
-    if np.isinf(values).any():
-        where = f"{metric} of {name_of(cell)}"
-        raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {where}")
     there = ~np.isnan(values)
     kept = [runs for runs, known in zip(members, there, strict=True) if known]
     return Arm(values[there], kept, bool(there.all()))
 
 
 def run_of(run: object) -> str:
-    """A run's name: ``42`` is one run, whether a column holds it as text or as a number.
-
-    Raises:
-        BadInput: something that names no single run: an empty cell, a list, a tuple that was written as text.
-    """
-    if isinstance(run, str) and run:
-        if run.startswith("(") and run.endswith(")") and "," in run:  # a tuple that went through a CSV file
-            raise BadInput(f"expected the name of a run, got {brief(run)}, a text: make tuples of ensembles' members")
-        return run
-    if isinstance(run, Iterable) or pd.isna(run):
-        raise BadInput(f"expected the name of a run, got {brief(run)}")
+    """The name of a run: ``42`` is one run, whether a column holds it as text or as a number."""
     return str(int(run)) if isinstance(run, float | np.floating) and run.is_integer() else str(run)
 
 
 def runs_of(network: object) -> frozenset[str]:
     """The runs in a network of a pair: a single one, or the members of an ensemble."""
-    network = network.tolist() if isinstance(network, np.ndarray) else network
-    members = [*network] if isinstance(network, tuple | list) else [network]
-    if not members:
-        raise BadInput("expected the names of runs, got an ensemble of none")
-    return frozenset(map(run_of, members))
+    return frozenset(map(run_of, network if isinstance(network, tuple | list) else [network]))
 
 
 def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[frozenset[str]]]]:
@@ -148,8 +107,10 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[
 
 
 def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
-    """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
-    if expected < len(rows):
+    """``BadInput`` where there are more rows than different runs or pairs, or rows of several studies: several arms are
+    in one group."""
+    studies = rows["study"].nunique() if "study" in rows else 1
+    if expected < len(rows) or studies > 1:
         measured = {name for name in rows if pd.api.types.is_float_dtype(rows[name])}
         no_setting = {*NO_SETTING, *measured} - {"learning_rate", "rate_factor"}
         several = [name for name in rows if name not in no_setting and rows[name].nunique() > 1]

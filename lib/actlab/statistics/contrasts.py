@@ -19,17 +19,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from actlab.errors import BadInput, brief, check_name, check_number
+from actlab.errors import BadInput, check_name, check_number
 from actlab.statistics.arms import Arm, arms_in
-from actlab.statistics.estimate import LEVEL, Array, Summary, summary, tail
+from actlab.statistics.estimate import LEVEL, NO_SPREAD, Array, Summary, summary, tail
 from actlab.statistics.groups import (
     Cell,
     Columns,
     cell_from,
     group_of,
     grouped,
-    names_of,
-    tidy,
 )
 from actlab.statistics.significance import ALPHA, holm
 
@@ -79,16 +77,15 @@ def contrasts(
         A row a comparison, in the order of the table: the group and the level; ``n`` runs that both have; the mean of
         the ``reference`` and of the level (``estimate``) over these runs; ``difference`` (estimate - reference), its
         95% interval ``low``, ``high``, standard error ``se``, ``df``, two-sided ``p`` and ``p_holm``; ``status``: ok,
-        too few (runs for an interval: 2, of pairs 3), diverged (too few because of runs without a value), missing (no
-        such rows), unpaired.
+        too few (runs for an interval: 2, of pairs 3), no spread (all runs have one difference, so that there is no
+        standard error and no p), diverged (too few because of runs without a value), missing (no such rows), unpaired.
 
     Raises:
         UnknownName: no such column, or no such level as the reference.
-        BadInput: a metric that is no number or infinite; several rows of one run or pair in a group; pairs, unpaired.
+        BadInput: several rows of one run or pair, or rows of several studies, in a group; pairs, unpaired.
     """
     columns = group_of(by, factor)
-    check_name("choice of unpaired", unpaired, (True, False))
-    if unpaired and "seed" not in tidy(table, ()):
+    if unpaired and "seed" not in table:
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
     arms, (reference,) = arms_in(table, metric, columns), cell_from([reference])
     if arms:  # of nothing there are no differences
@@ -98,7 +95,7 @@ def contrasts(
         for cell in cells_of(arms, len(columns), reference, planned)
     ]
     table = pd.DataFrame(rows, columns=[*columns, *DIFFERENCE, "status"])
-    return decided(table, planned, names_of(family), margin, correction)
+    return decided(table, planned, group_of(family), margin, correction)
 
 
 def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
@@ -150,8 +147,7 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
 def bound(table: pd.DataFrame) -> float:
     """The smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the largest
     ``|difference| + t(0.95, df) se`` (an intersection-union test, so not corrected); NaN where one has no interval."""
-    table = tidy(table, (), ("df", "se", "difference"))
-    reach = special.stdtrit(table["df"], LEVEL) * table["se"]
+    reach = special.stdtrit(table["df"], LEVEL) * table["se"].where(table["se"] > 0)
     return float((table["difference"].abs() + reach).max(skipna=False))
 
 
@@ -163,7 +159,7 @@ def jackknife(values: ArrayLike) -> pd.Series:
 
     Returns:
         ``n``, ``estimate``, ``low``, ``high``, ``se`` = sqrt((n - 1) / n sum_i (U_(-i) - mean)^2), ``df`` = n - 1, and
-        the two-sided ``p`` of 0 (t); no interval below two runs.
+        the two-sided ``p`` of 0 (t); no interval and no p below two runs, or where all values are one.
     """
     return pd.Series(summary(values), SUMMARY)
 
@@ -176,40 +172,40 @@ def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[
         return _welch(reference.values, arm.values)
     origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
     theirs, mine = reference.without_one(shared, origin), arm.without_one(shared, origin)
-    found = summary(mine - theirs)
+    found = summary(mine - theirs, abs(theirs[0] + origin))
     status = "ok"
-    if math.isnan(found.p):
+    if found.se == 0:
+        status = "no spread"
+    elif math.isnan(found.p):
         status = "too few" if reference.complete and arm.complete else "diverged"
     return [found.n, theirs[0] + origin, mine[0] + origin, *found[1:], status]
 
 
 def _welch(theirs: Array, mine: Array) -> list[Any]:
-    with warnings.catch_warnings(action="ignore"):  # of too few runs, or equal ones
-        test = stats.ttest_ind(mine, theirs, equal_var=False)
-        low, high = test.confidence_interval(LEVEL)
+    n = len(mine) + len(theirs)
+    with warnings.catch_warnings(action="ignore"):  # of too few runs
         reference, estimate = float(np.mean(theirs)), float(np.mean(mine))
         error = math.sqrt(sum(values.var(ddof=1) / len(values) for values in (mine, theirs)))
-    n, difference = len(mine) + len(theirs), estimate - reference
-    return [n, reference, estimate, difference, low, high, error, test.df, test.pvalue, "unpaired"]
+        test = stats.ttest_ind(mine, theirs, equal_var=False)
+        low, high = test.confidence_interval(LEVEL)
+    if error <= NO_SPREAD * abs(reference):
+        return [n, reference, estimate, estimate - reference, *[math.nan] * 2, 0.0, *[math.nan] * 2, "no spread"]
+    return [n, reference, estimate, estimate - reference, low, high, error, test.df, test.pvalue, "unpaired"]
 
 
 def cells_of(every: Iterable[Cell], wide: int, reference: Hashable, planned: Planned) -> list[Cell]:
     """The comparisons to make, each of so many names: those planned, or every level but the reference in every
     group."""
     if planned is None or isinstance(planned, int):
-        check_number("the number of comparisons that are planned, 0 or more", planned or 0, least=0)
         cells = list(every)
         groups = dict.fromkeys(cell[:-1] for cell in cells)
         levels = dict.fromkeys(cell[-1] for cell in cells)
         others = [level for level in levels if (level,) != (reference,)]  # in a tuple one NaN equals itself
         return [(*group, level) for group, level in product(groups, others)]
-    cells = [*planned] if isinstance(planned, Iterable) else [planned]
-    for cell in cells:
-        if not isinstance(cell, tuple | list) or len(cell) != wide or not all(map(pd.api.types.is_scalar, cell)):
-            raise BadInput(
-                f"planned: expected how many, or each as its {wide} names (*group, level), got {brief(cell)}"
-            )
-    return [cell_from(cell) for cell in cells]
+    for cell in planned:
+        if len(cell) != wide:
+            raise BadInput(f"planned: expected how many, or each as its {wide} names (*group, level), got {cell}")
+    return [cell_from(cell) for cell in planned]
 
 
 def decided(
@@ -217,8 +213,7 @@ def decided(
 ) -> pd.DataFrame:
     """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
     margin (``contrasts``)."""
-    if correction is not None and not (isinstance(correction, str) and correction == "holm"):
-        raise BadInput(f"expected 'holm' or None as the correction, got {brief(correction)}")
+    check_name("correction", correction, ("holm", None))
     for name in family:
         check_name("column of the family", name, table.columns)
     if margin is not None:

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from actlab.errors import BadInput, check_name, check_number
+from actlab.errors import BadInput, check_name
 from actlab.statistics.arms import SIDES, Arm, omissions, refuse_several, run_of
 from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, decided
-from actlab.statistics.estimate import Array, column, summary
+from actlab.statistics.estimate import Array, summary
 from actlab.statistics.groups import (
     Cell,
     Columns,
@@ -27,7 +27,6 @@ from actlab.statistics.groups import (
     group_of,
     grouped,
     name_of,
-    names_of,
     tidy,
 )
 
@@ -84,19 +83,20 @@ def equal_loss(
             why = "excluded" if all(status.get(cell) == "excluded" for cell in absent) else "missing"
             return [0, *[math.nan] * len(DIFFERENCE), why]
         values, baseline = read[mine].values, read[theirs].values
-        found = summary(values - baseline)
-        if not math.isnan(found.p):
-            told = "ok"
-        elif found.n > 2:
-            told = "not read"
-        else:
-            told = "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
-        return [found.n, baseline[0], values[0], *found[1:], read[mine].losses[0], told]
+        found = summary(values - baseline, abs(baseline[0]))
+        outcome = "ok"
+        if found.se == 0:
+            outcome = "no spread"
+        elif math.isnan(found.p) and found.n > 2:
+            outcome = "not read"
+        elif math.isnan(found.p):
+            outcome = "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
+        return [found.n, baseline[0], values[0], *found[1:], read[mine].losses[0], outcome]
 
     cells = cells_of(status, len(columns), reference, planned)
     rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
     table = pd.DataFrame(rows, columns=[*columns, *DIFFERENCE, "loss", "status"])
-    return decided(table, planned, names_of(family), margin, "holm")
+    return decided(table, planned, group_of(family), margin, "holm")
 
 
 def at_equal_loss(
@@ -135,8 +135,6 @@ def at_equal_loss(
         (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
     """
     columns = group_of(by, factor)
-    for choice in (across, equal_seeds):
-        check_name("choice of across and equal_seeds", choice, (True, False))
     arms, _ = arms_of(curves, pairs, metric, columns, exclude_above)
     read = _read(arms, share, across, equal_seeds)
     rows = []
@@ -158,7 +156,6 @@ def _read(
     arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
 ) -> dict[Cell, Read]:
     """(*group, level) -> what ``at_equal_loss`` tells of it."""
-    check_number("a share of the way up to the first loss", share)
     read = {}
     for group in dict.fromkeys(cell[:-1] for cell in arms):
         curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
@@ -176,8 +173,6 @@ def arms_of(
     where a run has no loss)."""
     curves = tidy(curves, [*columns, "trial"], ("iteration", "val_loss"))
     pairs = tidy(pairs, [*columns, *SIDES], ("iteration", metric))
-    if highest is not None:
-        check_number("a loss above which arms are excluded", highest, most=math.inf)
     along = grouped(pairs, columns)
     arms, status = dict[Cell, Curves](), dict[Cell, str]()
     for cell, rows in grouped(curves, columns).items():
@@ -199,8 +194,6 @@ def arms_of(
 def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cell) -> pd.DataFrame:
     """A row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first,
     and a run with itself is none."""
-    if np.isinf(rows[metric]).any():
-        raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {metric}")
     runs = [tuple(sorted(map(run_of, each))) for each in rows[names].itertuples(index=False)]
     found = pd.DataFrame({"runs": runs, "iteration": rows["iteration"].array, "value": rows[metric].array})
     refuse_several(rows, len(found[["runs", "iteration"]].drop_duplicates()), cell)
@@ -282,10 +275,7 @@ def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, b
         losses, values: (E,) each, at the evaluations in their order.
         loss: nats, below the first.
     """
-    x, y = column(losses, "losses"), column(values, "values")
-    check_number("a loss", loss)
-    if len(x) != len(y):
-        raise BadInput(f"expected a value for each loss, got {len(x)} losses and {len(y)} values")
+    x, y = np.asarray(losses, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if (x <= loss).any():
         return float(interpolated(x, y, loss)), False
     if len(set(x[-3:])) < 2 or not np.isfinite(x[-3:]).all():  # no line goes through them

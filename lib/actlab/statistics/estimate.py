@@ -9,29 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from actlab.errors import BadInput, brief
-
 Array = NDArray[np.float64]
 LEVEL = 0.95
 """Coverage that every interval claims."""
 
 
-def column(values: object, what: str) -> Array:
-    """One or more numbers in a row, NaN where one is masked; ``BadInput`` says what they are where they are something
-    else."""
-    try:
-        found: Any = np.ma.asarray(values)  # else a mask would be forgotten
-        if found.ndim == 1 and found.size and found.dtype.kind in "biuf":
-            row: Array = found.astype(np.float64).filled(math.nan)
-            return row
-    except (TypeError, ValueError, RuntimeError):  # lists of different lengths, a tensor with its gradient
-        pass
-    raise BadInput(f"expected {what}: a row of numbers, at least one, got {brief(values)}")
+NO_SPREAD = 1e-12
+"""A standard error below this share of the values that it is of is one of rounding: all runs agree."""
 
 
 def tail(distance: float, error: float, df: float) -> float:
     """One-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""
-    return float(special.stdtr(df, -distance / error)) if error else float(distance <= 0)
+    return float(special.stdtr(df, -distance / error)) if error else math.nan
 
 
 class Summary(NamedTuple):
@@ -46,15 +35,15 @@ class Summary(NamedTuple):
     p: float
 
 
-def summary(values: ArrayLike) -> Summary:
-    """Of any statistic of n runs, from its (1 + n,) values of all of them and then without one each."""
-    every = column(values, "values of all runs and then without each")
-    if np.isinf(every).any():
-        raise BadInput(f"expected finite numbers, or NaN where there is none, got {brief(values)}")
-    value, *rest = every.tolist()
+def summary(values: ArrayLike, size: float = 0.0) -> Summary:
+    """Of any statistic of n runs, from its (1 + n,) values of all of them and then without one each. Where all agree
+    (but for rounding of numbers of this ``size``) the standard error is 0, and there is neither interval nor p."""
+    value, *rest = np.asarray(values, dtype=np.float64).tolist()
     left_out, n = np.array(rest), len(rest)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
-    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    if error <= NO_SPREAD * max(size, abs(value)):
+        error = 0.0
+    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * (error or math.nan)
     p = min(2 * tail(abs(value), error, n - 1), 1.0)
     return Summary(n, value, value - reach, value + reach, error, float(n - 1), p)
 

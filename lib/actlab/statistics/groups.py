@@ -1,4 +1,4 @@
-"""Rows of a tidy table by their group, and runs by their names: what is empty or a number is named one way."""
+"""Rows of a tidy table by their group: what is empty is one group, and what is no number is NaN."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab.errors import BadInput, brief, check_name
+from actlab.errors import check_name
 
 Columns = str | Sequence[str]
 Cell = tuple[Any, ...]
-
-
-RESULTS = {
-    *("n", "estimate", "low", "high", "se", "df", "p", "reference", "difference", "status", "outcome", "left_out"),
-    *("value", "loss", "p_holm", "p_equivalent", "p_equivalent_holm", "end", "equal_loss", "extrapolated"),
-}
-"""Columns of what is computed: no group or factor has such a name, or the one would hide the other."""
 
 
 def cell_from(values: Iterable[Any]) -> Cell:
@@ -29,55 +22,21 @@ def cell_from(values: Iterable[Any]) -> Cell:
 
 def grouped(table: pd.DataFrame, columns: Sequence[str]) -> dict[Cell, pd.DataFrame]:
     """The rows of each group, in the order of the table."""
-    try:
-        return {cell_from(cell): rows for cell, rows in table.groupby([*columns], sort=False, dropna=False)}
-    except TypeError as error:  # a list in a cell
-        raise BadInput(f"expected names in {', '.join(columns)}: {error}") from None
+    return {cell_from(cell): rows for cell, rows in table.groupby([*columns], sort=False, dropna=False)}
 
 
-def tidy(table: object, columns: Iterable[str], numbers: Iterable[str] = ()) -> pd.DataFrame:
-    """A user's table as it is read here: without its index, whose names may be those of columns; with its ``numbers``
-    in double precision, and NaN where there is none.
-
-    Raises:
-        UnknownName: one of these columns is not there.
-        BadInput: no pandas table, a column that comes twice, or ``numbers`` that are none.
-    """
-    if not isinstance(table, pd.DataFrame):
-        raise BadInput(f"expected a pandas table, got {brief(table)}")
-    if twice := list(table.columns[table.columns.duplicated()]):
-        raise BadInput(f"expected every column once, got {brief(twice[0])} more than once")
-    numbers = [*numbers]
+def tidy(table: pd.DataFrame, columns: Iterable[str], numbers: Sequence[str] = ()) -> pd.DataFrame:
+    """A user's table without its index, whose names may be those of columns, and with its ``numbers`` in double
+    precision; ``UnknownName`` where one of these columns is not there."""
     for name in (*columns, *numbers):
         check_name("column", name, table.columns)
-    found = table.reset_index(drop=True)
-    for name in numbers:
-        found[name] = _doubles(table[name])
-    return found
-
-
-def _doubles(column: pd.Series) -> Any:
-    kind = column.dtype
-    if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_complex_dtype(kind):
-        raise BadInput(f"expected a column of numbers, got {column.name} of type {kind}")
-    return column.to_numpy(dtype=np.float64, na_value=math.nan)
-
-
-def names_of(columns: Columns) -> list[str]:
-    """One or several, each once."""
-    several = isinstance(columns, Iterable) and not isinstance(columns, str)
-    names: list[Any] = [*columns] if several else [columns]
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise BadInput(f"expected names of columns, each once, got {brief(columns)}")
-    return names
+    doubles = {name: table[name].to_numpy(dtype=np.float64, na_value=math.nan) for name in numbers}
+    return table.reset_index(drop=True).assign(**doubles)
 
 
 def group_of(by: Columns, *factor: str) -> list[str]:
-    """The columns that name an arm; ``BadInput`` where one has the name of a result."""
-    names = names_of([*names_of(by), *factor])
-    if taken := [name for name in names if name in RESULTS]:
-        raise BadInput(f"{taken[0]} is a column of the result too: rename it in the table")
-    return names
+    """The names of the columns that name an arm."""
+    return [*([by] if isinstance(by, str) else by), *factor]
 
 
 def name_of(cell: Cell) -> str:

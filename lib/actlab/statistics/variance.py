@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array
 
 DRAWS = 5_000
@@ -48,13 +47,8 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     Returns:
         An estimate in [0, 1], an estimate below 0 as 0; ``n`` counts seeds; NaN below two seeds or arms or without a
         rest.
-
-    Raises:
-        BadInput: an infinite value.
     """
     array = np.asarray(table, dtype=np.float64)
-    if np.isinf(array).any():
-        raise BadInput("expected finite numbers, or NaN for a missing or diverged trial, got inf")
     array = array[~np.isnan(array).any(axis=1)]
     seeds, arms = array.shape
     degrees, unknown = (arms - 1) * (seeds - 1), Estimate(math.nan, math.nan, math.nan, seeds)

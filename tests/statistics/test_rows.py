@@ -1,0 +1,150 @@
+"""What counts as one run, one pair and one group; rows that would be counted wrongly are refused."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import actlab
+from actlab.errors import ActlabError, BadInput
+
+NONE = float("nan")
+RUNS = pd.DataFrame(
+    [
+        {"model": "charlm", "activation": name, "seed": seed, "val_loss": seed / 10 + rise * seed}
+        for name, rise in (("relu", 0.0), ("gelu", 0.1), ("swish", 0.2))
+        for seed in (1, 2, 4)
+    ]
+)
+CURVES = pd.DataFrame(
+    [
+        {"model": "charlm", "activation": name, "trial": str(seed), "iteration": step, "val_loss": 3 - step / 10 - s}
+        for name in ("relu", "gelu")
+        for seed, s in ((1, 0.1), (2, 0.2), (3, 0.4))
+        for step in (0, 5, 10)
+    ]
+)
+ALONG = pd.DataFrame(
+    [
+        {"model": "charlm", "activation": name, "first": a, "second": b, "iteration": step, "total_variation": step + i}
+        for name in ("relu", "gelu")
+        for i, (a, b) in enumerate(combinations("123", 2))
+        for step in (0, 5, 10)
+    ]
+)
+WRONG = {
+    "several rows of a run": (lambda: actlab.means(pd.concat([RUNS, RUNS]), "val_loss"), "expected one row a run"),
+    "pairs twice": (lambda: actlab.equal_loss(CURVES, pd.concat([ALONG, ALONG])), "expected one row a run or pair"),
+    "two studies": (
+        lambda: actlab.means(
+            pd.concat([RUNS.assign(study="a"), RUNS.assign(study="b", seed=RUNS["seed"] + 9)]), "val_loss"
+        ),
+        "add a column to by, or choose rows; columns that differ: study",
+    ),
+    "a run with itself among pairs": (
+        lambda: actlab.means(ALONG[:9:3].assign(first=["1", "3", "2"]), "total_variation"),
+        "got a run with itself among them",
+    ),
+    "pairs of runs beside changed ones": (
+        lambda: actlab.means(ALONG[:9:3].assign(seed=[None, None, 1]), "total_variation"),
+        "a seed and itself changed, got both",
+    ),
+    "planned without a level": (
+        lambda: actlab.contrasts(RUNS, "val_loss", planned=[("charlm",)]),
+        "each as its 2 names",
+    ),
+    "no such column": (lambda: actlab.means(RUNS, "val_los"), "did you mean 'val_loss'"),
+    "no shared evaluation": (lambda: actlab.at_equal_loss(CURVES, ALONG.assign(iteration=ALONG["iteration"] + 7)), "share no evaluation"),
+    "an unknown family": (lambda: actlab.contrasts(RUNS, "val_loss", family="zz"), "unknown column of the family"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_refused(what):
+    """Each would give a silently wrong n or number."""
+    make, message = WRONG[what]
+    with pytest.raises(BadInput, match=message):
+        make()
+
+
+def test_an_empty_group_is_one_group():
+    """A group column that is empty everywhere (NaN) changes no number, at equal loss and in a family neither."""
+    named, empty = (actlab.equal_loss(*(t.assign(model=m) for t in (CURVES, ALONG))) for m in ("charlm", NONE))
+    assert len(empty) == 1
+    assert empty["model"].isna().all()
+    pd.testing.assert_frame_equal(named.drop(columns="model"), empty.drop(columns="model"))
+    every = pd.concat([RUNS, RUNS.assign(model=NONE)])
+    apart = actlab.contrasts(every, "val_loss", family="model")
+    assert apart["p_holm"].notna().all()
+    assert apart["p_holm"].iloc[:2].tolist() == apart["p_holm"].iloc[2:].tolist()
+    (planned,) = actlab.contrasts(RUNS.assign(model=NONE), "val_loss", planned=[(NONE, "gelu")])["n"]
+    assert planned == 3
+
+
+def test_a_run_is_one_run_as_text_and_as_a_number():
+    """Five runs whose labels are numbers on one side of a pair and text on the other are five, not nine."""
+    pairs = [
+        {"activation": name, "first": a, "second": str(b), "churn": a / b + rise}
+        for name, rise in (("relu", 0.0), ("gelu", 0.1))
+        for a, b in combinations((1, 2, 3, 4, 5), 2)
+    ]
+    mixed, text = pd.DataFrame(pairs), pd.DataFrame(pairs).astype({"first": str})
+    assert actlab.contrasts(mixed, "churn", by=[])["n"].tolist() == [5]
+    pd.testing.assert_frame_equal(actlab.means(mixed, "churn", "activation"), actlab.means(text, "churn", "activation"))
+    single = mixed.astype({"first": np.float32})
+    pd.testing.assert_frame_equal(
+        actlab.means(single, "churn", "activation"), actlab.means(text, "churn", "activation")
+    )
+    numbers = CURVES.assign(trial=CURVES["trial"].astype(int))
+    pd.testing.assert_frame_equal(actlab.equal_loss(numbers, ALONG), actlab.equal_loss(CURVES, ALONG))
+    assert not math.isnan(actlab.equal_loss(numbers, ALONG)["difference"][0])
+
+
+def test_no_line_goes_through_equal_losses_or_one_that_is_missing():
+    """Then nothing is known at a lower loss."""
+    for losses in ([2.0], [2.0, 2.0, 2.0], [3.0, NONE, 2.0]):
+        value, extrapolated = actlab.at_loss(losses, [1.0] * len(losses), 0.5)
+        assert (math.isnan(value), extrapolated) == (True, True)
+
+
+def test_a_pair_is_one_whichever_run_comes_first():
+    """At equal loss as in ``contrasts``: pairs that are turned round at some steps change nothing,
+    both ways are two."""
+    turned = ALONG.rename(columns={"first": "second", "second": "first"})
+    half = pd.concat([ALONG[::2], turned[1::2]]).astype({"first": "category", "second": "category"})
+    pd.testing.assert_frame_equal(actlab.equal_loss(CURVES, half), actlab.equal_loss(CURVES, ALONG))
+    itself = ALONG.assign(second=ALONG["first"]).drop_duplicates(["activation", "first", "iteration"])
+    with_itself = pd.concat([ALONG, itself.assign(total_variation=0.0)])
+    pd.testing.assert_frame_equal(actlab.equal_loss(CURVES, with_itself), actlab.equal_loss(CURVES, ALONG))
+    with pytest.raises(ActlabError, match="expected one row a run or pair"):
+        actlab.equal_loss(CURVES, pd.concat([ALONG, turned]))
+
+
+def test_a_level_without_a_name_is_a_reference_too():
+    """It is not compared with itself."""
+    nameless = RUNS.assign(activation=RUNS["activation"].where(RUNS["activation"] != "relu"))
+    found, named = actlab.contrasts(nameless, "val_loss", reference=np.nan), actlab.contrasts(RUNS, "val_loss")
+    pd.testing.assert_frame_equal(found, named)
+
+
+def test_an_index_changes_nothing():
+    """Whatever it is called, and however often a label comes in it."""
+    found = actlab.contrasts(RUNS, "val_loss")
+    for indexed in (RUNS.set_index("model", drop=False), RUNS.set_index(["seed", "activation"], drop=False)):
+        pd.testing.assert_frame_equal(actlab.contrasts(indexed, "val_loss"), found)
+    tables = (table.set_index("iteration", drop=False) for table in (CURVES, ALONG))
+    pd.testing.assert_frame_equal(actlab.equal_loss(*tables), actlab.equal_loss(CURVES, ALONG))
+
+
+def test_members_in_a_list_are_those_in_a_tuple():
+    """As a table that went through JSON has them."""
+    pairs = [
+        {"model": "charlm", "activation": "relu", "first": (1, 2), "second": (3, 4), "churn": 0.1},
+        {"model": "charlm", "activation": "relu", "first": (1, 3), "second": (2, 4), "churn": 0.2},
+    ]
+    tuples = pd.DataFrame(pairs)
+    lists = tuples.assign(**{side: [list(names) for names in tuples[side]] for side in ("first", "second")})
+    pd.testing.assert_frame_equal(actlab.means(lists, "churn"), actlab.means(tuples, "churn"))
+    assert actlab.means(lists, "churn")["n"].tolist() == [4]
