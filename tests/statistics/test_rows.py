@@ -56,7 +56,10 @@ WRONG = {
         "each as its 2 names",
     ),
     "no such column": (lambda: actlab.means(RUNS, "val_los"), "did you mean 'val_loss'"),
-    "no shared evaluation": (lambda: actlab.at_equal_loss(CURVES, ALONG.assign(iteration=ALONG["iteration"] + 7)), "share no evaluation"),
+    "no shared evaluation": (
+        lambda: actlab.at_equal_loss(CURVES, ALONG.assign(iteration=ALONG["iteration"] + 7)),
+        "share no evaluation",
+    ),
     "an unknown family": (lambda: actlab.contrasts(RUNS, "val_loss", family="zz"), "unknown column of the family"),
 }
 
