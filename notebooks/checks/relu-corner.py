@@ -1,5 +1,6 @@
 """Numbers of notebooks/relu-corner.ipynb."""
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -144,3 +145,16 @@ def check_the_verdicts(plan: pd.DataFrame) -> None:
     }
     for name, outcomes in said.items():
         agrees([*plan.loc[[name], "outcome"]], outcomes, f"what the rules of {name} say")
+
+
+def check_the_law(within: pd.DataFrame, dated: pd.DataFrame, beyond: pd.DataFrame) -> None:
+    """Steps of the first crossing."""
+    agrees(within.loc["quick"], [22, 22], "cases within the predicted range")
+    both = dated.dropna(subset=["seen", "median"])
+    holds(abs(np.log(both["seen"] / both["median"]).mean()) < 0.2, "the median is neither early nor late")
+    tiny = dated[dated["size"] <= 1e-10]
+    holds(tiny[["seen", "early"]].isna().all(axis=None), "none at 1e-10 and below")
+    agrees(sorted(both["size"].unique()), [1e-8, 1e-7, 1e-6, 1e-5], "sizes with a crossing")
+    agrees(beyond.loc["convlm, this batch", ["float32"]], [0.4], "expected in the second step in convlm", digits=1)
+    holds(3 < beyond.loc["GPT-2 small, one sequence", "float32"] < 20, "several in one sequence of GPT-2 small")
+    holds(1e5 < beyond.loc["GPT-2 small, one sequence", "bfloat16"] < 1e6, "hundreds of thousands in bfloat16")
