@@ -113,12 +113,12 @@ def toy(monkeypatch, fresh_texts):
 @pytest.fixture
 def cats(monkeypatch):
     """The text of an ablation is short, and tokenized anew for each test."""
-    from actlab.study import shards
+    from actlab.study import tokens
 
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.CATS)
-    shards.text_shards.cache_clear()
+    tokens.text_shards.cache_clear()
     yield
-    shards.text_shards.cache_clear()
+    tokens.text_shards.cache_clear()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from actlab import paths
 from actlab.errors import BadInput, DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.files import write_text
 from actlab.records import store
-from actlab.study import characters, shards, status
+from actlab.study import characters, status, tokens
 from actlab.study import images as sweep
 from actlab.study import run as study
 from actlab.study.character_study import CharacterStudy
@@ -139,7 +139,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     assert re.search("2 missing; about .* left on 1 worker$", status.in_words(found, 1))
     large = grown(params, 3)
     shutil.rmtree(paths.cache())
-    shards.text_shards.cache_clear()
+    tokens.text_shards.cache_clear()
     store.path_of(params.study, large["arm"]).unlink()
     for record in (large, grown(params, 3)):
         assert list(map(bits_of, record["trials"][:2])) == list(map(bits_of, small["trials"]))

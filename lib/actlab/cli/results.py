@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args, get_origin
 
 import typer
 from typer import Argument, Option
@@ -169,9 +169,15 @@ def list_names(what: What, plugin: Plugins = None) -> None:
 
 
 def _list_fields() -> None:
-    from actlab.study.described import fields
+    from actlab.records.settings import text
+    from actlab.study.params import KINDS, study_of
 
-    for row in fields():
-        name = f"{row.name} ({', '.join(row.kinds)})"
-        axis = "; a list is an axis" if row.several else ""
-        console.print(f"{name:<20} {row.meaning} Default: {row.default}. Allowed: {row.allowed}{axis}.")
+    for kind in KINDS:
+        study = study_of(kind)
+        for name, field in study.model_fields.items():
+            about = field if field.description else study.trial.model_fields[name]  # an axis is a field of a trial
+            choices = get_args(about.annotation) if get_origin(about.annotation) is Literal else ()
+            allowed = f" One of {', '.join(map(str, choices))}." if choices else ""
+            axis = " A list is an axis." if name in study.axes else ""
+            default = "" if field.is_required() else f" Default: {text(field.default)}."
+            console.print(f"{name} ({kind}): {' '.join((about.description or '').split())}{allowed}{default}{axis}")

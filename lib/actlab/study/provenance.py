@@ -14,7 +14,7 @@ import torch
 
 from actlab import paths
 
-TRIALS = ("trial", "characters", "twins", "tokens", "shards", "images")
+TRIALS = ("trial", "characters", "twins", "tokens", "images")
 CODE_OF_A_TRIAL = (
     *("activations.py", "models", "optimizers", "data", "trainers"),
     *(f"study/{name}.py" for name in TRIALS),

@@ -13,7 +13,7 @@ from actlab.errors import BadInput, brief, check_name
 from actlab.optimizers import OPTIMIZERS
 from actlab.statistics.tuning import Rule, step
 from actlab.study.arm import Arm
-from actlab.study.fields import Axis, Checked, Count, CountOrNone, Number, Plugins, StudyName, each_once
+from actlab.study.fields import Axis, Checked, Count, CountOrNone, Plugins, StudyName, each_once
 from actlab.study.record import recorded
 from actlab.study.trial import Settings, Trial
 from actlab.study.tuning import Rates, chosen, warn_of_departures
@@ -124,39 +124,6 @@ def explained(fault: Any, values: Mapping[str, Any]) -> str:
 # That it was committed before the training began is read from the repository's history (``plans.history``).
 
 
-class Hypothesis(Checked):
-    """One statement that the runs can contradict, with the arms that it compares and when it counts as supported."""
-
-    name: str
-    """In tables."""
-    says: str
-    """The statement."""
-    supported_if: str
-    """When it counts as supported, in words."""
-    activations: list[str] = Field([])
-    """Which it is about."""
-    direction: Literal["lower", "higher", ""] = ""
-    """Of the outcome's difference from the reference."""
-
-
-class Outcome(Checked):
-    """What is compared with the reference: a metric, where, its family of comparisons, and its margin of
-    equivalence."""
-
-    name: str
-    """In tables."""
-    metric: str
-    """What is compared."""
-    at: Literal["equal loss", "equal steps", "end"]
-    """Where along training."""
-    levels: list[float] = Field([])
-    """Equal loss: shares of the way from the primary level (0) to the loss at the first evaluation (1)."""
-    margin: Number | None = Field(None, gt=0)
-    """Of equivalence, by two one-sided tests; in the metric's unit."""
-    primary: bool = False
-    """The one that decides."""
-
-
 class Plan(Checked):
     """What is decided before the runs. A later change makes a new ``version``; the old one stays in the history."""
 
@@ -170,10 +137,12 @@ class Plan(Checked):
     """The level at which every page tests."""
     correction: Literal["holm"] = "holm"
     """For many comparisons."""
-    outcomes: list[Outcome]
-    """What is compared, each with name, metric, at and margin."""
-    hypotheses: list[Hypothesis]
-    """What the runs can contradict, each with name, says and supported_if."""
+    outcomes: list[dict[str, Any]]
+    """What is compared with the reference: each with its name, its metric, where (``at``: equal loss, equal steps, end)
+    and its margin of equivalence; the ``primary`` one decides."""
+    hypotheses: list[dict[str, Any]]
+    """What the runs can contradict: each with its name, the statement (``says``) and when it counts (``supported_if``),
+    in words."""
     excluded_if: str
     """When an arm is left out, in words."""
     sha256: str = Field("", pattern="^$|^[0-9a-f]{64}$")

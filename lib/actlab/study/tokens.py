@@ -1,18 +1,22 @@
 """The optimizer x symmetry x activation ablation of GPT-2: a trial and a study of it, how they are planned, trained,
 measured and read back."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
 import torch
+from filelock import FileLock
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab import paths
-from actlab.data.text import is_file, load_text, part_of, shown
-from actlab.data.tokens import TokenStream, load_tokens
+from actlab.data import fetch
+from actlab.data.text import is_file, part_of, short_name, shown
+from actlab.data.tokenize import TOKENIZER, TokenVocabulary, tokenize_dataset
+from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens
 from actlab.models.gpt2 import GPT2, GPT2_SCALES
 from actlab.models.layers import LanguageModel
 from actlab.models.symmetry import MODES, POLICIES
@@ -23,7 +27,6 @@ from actlab.records.settings import CELLS
 from actlab.study.arm import Arm, TrialTensors, means
 from actlab.study.cache import checkpoint_of
 from actlab.study.fields import ActivationName, Count, CountOrNone, OptimizerName, Positive, StudyName, name_in
-from actlab.study.shards import Shards, own_shards, text_shards
 from actlab.study.study import LanguageStudy, with_axes
 from actlab.study.trial import LanguageTrial, Outcome, Report, Results, Settings, Task, weights, without_vocabulary
 from actlab.trainers import loop
@@ -40,6 +43,44 @@ BATCH_TOKENS = 4096
 """Tokens of one published validation batch: 8 x 512, side by side in the text."""
 SPANS = 128
 """Batches that are measured; the published runs saw 122, one an evaluation."""
+
+
+@dataclass(frozen=True)
+class Shards:
+    """The tokens of a trial: files, the vocabulary that the model needs, and what a record says of them."""
+
+    train: tuple[Path, ...]
+    validation: tuple[Path, ...]
+    vocab_size: int
+    about: Settings
+    vocabulary: TokenVocabulary | None
+    """None where a user's own shards come without their tokenizer."""
+
+
+@lru_cache(maxsize=2)
+def own_shards(folder: str, vocab_size: int) -> Shards:
+    """The user's own, which keep the published vocabulary of the model's scale; all files are checked against it."""
+    train, validation = (tuple(find_shards(paths.data() / folder, split)) for split in ("train", "val"))
+    for path in (*train, *validation):
+        check_range(path, vocab_size)
+    hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}
+    about = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
+    tokenizer = paths.data() / folder / TOKENIZER
+    return Shards(train, validation, vocab_size, about, TokenVocabulary(tokenizer) if tokenizer.exists() else None)
+
+
+@lru_cache(maxsize=2)
+def text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") -> Shards:
+    """A text, tokenized into the cache at its first use; ``sha256``: of a user's own, by which it is known."""
+    folder = cache / "tokens" / (f"own-{vocab_size}-{sha256[:10]}" if sha256 else f"{dataset}-{vocab_size}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"):
+        manifest = tokenize_dataset(dataset, vocab_size, folder)
+    files = {split: tuple(folder / file["file"] for file in files) for split, files in manifest["splits"].items()}
+    known_by = {key: value for key, value in manifest.items() if not sha256 or key != "name"}
+    about = {"sha256": store.digest(known_by), **manifest, "name": short_name(dataset)}
+    vocabulary = TokenVocabulary(folder / TOKENIZER)
+    return Shards(files["train"], files["val"], manifest["vocab_size"], about, vocabulary)
 
 
 class TokenTrial(LanguageTrial):
@@ -101,16 +142,10 @@ class TokenTrial(LanguageTrial):
 
     @property
     def tokens(self) -> Shards:
-        """Its shards.
-
-        Raises:
-            BadInput: a user's own text is another by now than was planned.
-        """
+        """Its shards."""
         if self.shards:
             return own_shards(self.shards, GPT2_SCALES[self.scale].vocab_size)
-        if planned := self.text_sha256:
-            load_text(self.dataset, planned)
-        return text_shards(self.dataset, self.vocab_size, paths.cache(), planned)
+        return text_shards(self.dataset, self.vocab_size, paths.cache(), self.text_sha256)
 
     @property
     def content(self) -> str:  # noqa: D102
@@ -125,9 +160,6 @@ class TokenTrial(LanguageTrial):
         """The trial's part of the split, or an even selection of it."""
         tokens, block = self.validation_tokens, GPT2_SCALES[self.scale].block_size
         return spread(tokens, block, self.validation_windows) if self.validation_windows else cover(tokens, block)
-
-    def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
-        return self.validation_set()
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         where = {"path": shown(self.dataset)} if is_file(self.dataset) and not self.shards else {}
