@@ -85,8 +85,9 @@ def test_several_files_in_one_call(params, tmp_path, capsys):
 
 MISTAKES = yaml.safe_load("""
 run sub/nowhere.yaml: cannot read sub/nowhere.yaml
-run zzz.yaml: "unknown params file 'zzz': known are ablation-124m, "
-status repro-ligth: "unknown params file 'repro-ligth': did you mean 'repro-lite'?"
+run zzz.yaml: "no such file"
+status repro-ligth: "did you mean repro-lite?"
+run PARAMS iteration=3: did you mean 'iterations'?
 run PARAMS --activation rleu: unknown activation 'rleu'
 run PARAMS --model convlm: unknown model 'convlm' in  # a filter only takes away
 run PARAMS --model nanotransformer,convlm: known are nanotransformer
@@ -94,8 +95,8 @@ run PARAMS --activation relu,gleu: did you mean 'gelu'? known are gelu, relu
 run ABLATION --model charlm: is a study without it
 run ABLATION --set optimizer=adam: known are adamw, ecd, sgd, sgdm, soap
 run PARAMS --set optimizer.betsa=1: "in --set optimizer.betsa=1: did you mean 'betas'?"
-run PARAMS -p rates.stdy=x: did you mean 'study'? known are beside, of, study
-run PARAMS --set iteration=3: unknown parameter 'iteration'
+run PARAMS -p rates.stdy=x: did you mean 'study'? known are of, study
+run PARAMS --set iteration=3: unknown setting 'iteration'
 run PARAMS --set iterations=many: iterations='many'
 run PARAMS --set iterations: expected name=value
 run PARAMS --track wanbd: did you mean 'wandb'? known are tensorboard, wandb

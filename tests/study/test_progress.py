@@ -42,7 +42,6 @@ def test_a_study_is_shown(terminal):
             Recorded(one.name, RECORD | {"avg_total_variation": math.nan}),
             Recorded(one.name, RECORD | {"avg_total_variation": 0.1}),
             Recorded(one.name, RECORD | {"trials": [{"status": "failed"}]}),
-            "a note",
         ):
             display.watch(event)
             display.refresh()
@@ -52,7 +51,6 @@ def test_a_study_is_shown(terminal):
     assert ("TV 0.1000" in text, "TV nan" in text) == (True, False)
     assert ("20/60" in text) == ("loss 2.500" in text) == terminal
     assert "3 trials to train, 2 cached" in text
-    assert "a note" in text
     assert "ecd-symmetric-gelu 42: diverged at step 120, loss nan" in text
     assert "ecd-symmetric-gelu 42: failed: MemoryError: no more" in text
 
@@ -64,12 +62,12 @@ def test_a_log_gets_a_line_every_so_often(monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
     console = Console(file=io.StringIO(), width=150, color_system=None)
     one = TokenStudy().arms()[0]
-    with StudyDisplay(console, every=20) as display:
+    with StudyDisplay(console, interval=20) as display:
         display.watch(Started(3, cached=2))
-        assert display.how_far() == "0 of 3 trials trained, 0 running"
+        assert display.progress() == "0 of 3 trials trained, 0 running"
         for cached in (False, True, True):  # a plan's last arm may be the one in the cache
             display.watch(Ended(one.name, "42", {"status": "done"}, cached))
-            assert display.how_far().startswith("1 of 3 trials trained")
+            assert display.progress().startswith("1 of 3 trials trained")
         for clock.now in (30.0, 31.0):
             display.watch(Training(one.name, "42", 60, 30, 2.5))
     assert console.file.getvalue().count("1 of 3 trials trained, 1 running, about 30 s left\n") == 1

@@ -54,9 +54,9 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert (heard[Recorded], heard[Ended]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
     trained, real = [], study.run_task
 
-    def watched(task, report):
+    def watched(task, report, starter):
         trained.append(task.first.activation)
-        return real(task, report)
+        return real(task, report, starter)
 
     monkeypatch.setattr(study, "run_task", watched)
     assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))
@@ -136,7 +136,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     found = status.of(params.replace(trials=4))
     assert found[["trials", "recorded", "ended", "running", "missing"]].to_numpy().tolist() == [[4, 0, 2, 0, 2]]
     assert found["seconds"].gt(0).all()
-    assert re.search("2 missing; about .* left on 1 worker$", status.in_words(found, 1))
+    assert "2 missing; about " in status.in_words(found, 1)
     large = grown(params, 3)
     shutil.rmtree(paths.cache())
     tokens.text_shards.cache_clear()

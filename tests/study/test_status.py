@@ -1,18 +1,13 @@
 """What status says of a study: each trial once, in one state; what diverged or failed is told apart from what is
 missing; the time that is left is within a factor of two."""
 
-import time
 from unittest.mock import Mock
 
-import pandas as pd
 import pytest
 import tiny
 
 from actlab.study import status
-from actlab.study.character_study import CharacterStudy
-from actlab.study.images import ImageStudy
 from actlab.study.run import load, run
-from actlab.study.tokens import TokenStudy
 from actlab.trainers import loop
 
 
@@ -44,66 +39,17 @@ def test_a_shared_trial_counts_once(toy):
     assert (counted(found), found["trials"].tolist()) == ({"trials": 10, "missing": 10}, [3, 3, 2, 2])
 
 
-def test_rates_take_the_same_time(toy, monkeypatch):
-    """Of trials that differ in nothing but their rates and seeds one is timed; of another size, another one."""
-    timed = Mock(wraps=status.seconds_timed)
-    monkeypatch.setattr(status, "seconds_timed", timed)
-    study = toy.replace(activation="relu", learning_rate=[i / 100 for i in range(1, 31)], weight_decay=[0.0, 0.1])
-    found = status.of(study)
-    assert (len(found), timed.call_count) == (60, 1)
-    assert found["seconds"].nunique() == 1
-    status.of(study.replace(batch_size=[2, 4]))
-    assert timed.call_count == 3
-
-
-def test_a_busy_machine_gains_less_by_workers():
-    """Two workers halve the time where each has a core, and not where all share one."""
-    found = pd.DataFrame(
-        [dict.fromkeys(status.STATES, 0) | {"trials": 2, "missing": 2, "diverged": 0, "seconds": 40.0}]
-    )
-    for share, seconds in ((1.0, 25), (0.0, 45)):
-        found.attrs["share"] = share
-        assert f"about {seconds} s left on 2 workers" in status.in_words(found, 2, start=5.0)
-
-
-def test_where_no_time_can_be_told_the_records_tell_one(toy, monkeypatch):
-    """Of the trials of the same study, by device: what is missing, at their mean pace; a shared trial counts once."""
-    study = toy.replace(noise_floor=True)
-    run(study.replace(noise_floor=False, activation="relu"))
-    monkeypatch.setattr(status, "seconds_known", lambda every: {})
-    monkeypatch.setattr(status, "seconds_timed", lambda trial, arms: {})
-    told = status.as_recorded(study.arms())
-    (record,) = load(study).present
-    spent = [status.seconds_of(trial) for trial in record["trials"]]
-    assert told.index.tolist() == [record["provenance"]["machine"]["processor"]]
-    assert told.to_numpy().tolist() == [[3, pytest.approx(sum(spent) / 3), 7, pytest.approx(7 * sum(spent) / 3 / 3600)]]
-    said = status.in_words(status.of(study), 2)
-    assert "cannot be told here, without its data, device or parts; about " in said
-    assert said.endswith(f" on {told.index[0]}, by 3 trials that were recorded there")
-    empty = toy.replace(study="nothing")
-    assert status.as_recorded(empty.arms()).empty
-    assert status.in_words(status.of(empty), 2).endswith("or parts")
-
-
-KINDS = {
-    "characters": CharacterStudy(trials=2, activation=("gelu",), iterations=40),
-    "recurrent": CharacterStudy(trials=2, activation=("gelu",), model=("tinylstm",), iterations=20),
-    "sweep": ImageStudy.parse({**tiny.SWEEP, "trials": 2, "hidden": [4], "batch_size": [8], "epochs": [3]}),
-    "ablation": TokenStudy(optimizer=("ecd",), symmetry=("bQbV",), activation=("gelu",), iterations=20),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_time_is_told_within_a_factor_of_two(kind, monkeypatch):
-    """By the clock of the processor, so that what else runs here does not matter: seconds of a study before it runs,
-    and those that its trials then had."""
-    monkeypatch.setattr(time, "perf_counter", time.process_time)
-    params = KINDS[kind].replace(study="timed")
-    (told,) = status.of(params.replace(**({"noise_floor": False} if isinstance(params, CharacterStudy) else {})))[
-        "seconds"
-    ]
-    (record,) = [r for r in run(params).present if r["kind"] != "baseline"][:1]
-    spent = [t["seconds"] for t in record["trials"]]
-    took = sum(sum(each.values()) if isinstance(each, dict) else each for each in spent)
-    assert took / 2 < told < 2 * took
+def test_the_time_that_is_left_comes_from_ended_trials(toy):
+    """Unknown before a first one of each kind has ended; then their median, whatever rate and seed they have."""
+    study = toy.replace(activation="relu", learning_rate=[0.1, 0.2], trials=2)
+    table = status.of(study)
+    assert table["arm"].tolist() == ["charlm-relu, learning_rate=0.1", "charlm-relu, learning_rate=0.2"]
+    assert status.in_words(table, 2).endswith("can be told when a first trial of each kind has ended")
+    results = tiny.cached(study.arms()[0].trials[0])
+    table = status.of(study)
+    took = status.seconds_of(results)
+    assert table["seconds"].tolist() == pytest.approx([took, 2 * took])
+    assert status.seconds_left(table, 2) == pytest.approx(1.5 * took)
+    assert status.in_words(table, 2).endswith("s left on 2 workers")
+    longer = status.of(study.replace(iterations=[4, 8]))
+    assert sorted(longer["seconds"].isna()) == [False, False, True, True]

@@ -1,8 +1,10 @@
 """`actlab run | status | sample | replay`: what trains, or uses what was trained."""
 
 import math
-import time
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,10 +26,14 @@ from actlab.cli.options import (
 from actlab.errors import BadInput
 
 if TYPE_CHECKING:
-    from actlab.study.study import Study as AnyStudy
+    from actlab.study.run import StudyRecords
+    from actlab.study.study import Study
 
 app = typer.Typer()
-Files = Annotated[list[Path], Argument(help="Params files, such as params/repro-quick.yaml; one after the other.")]
+Files = Annotated[
+    list[Path],
+    Argument(help="Params files, such as params/repro-quick.yaml, one after the other; NAME=VALUE is as with --set."),
+]
 Sets = Annotated[
     list[str] | None,
     Option("--set", "-p", metavar="NAME=VALUE", help="Set any field of the file (`list fields`); may be repeated."),
@@ -50,75 +56,97 @@ def run(
     workers: Workers = CORES,
     scheduler: Annotated[str, Option(help="Train on the Dask cluster of this scheduler, tcp://host:8786.")] = "",
     redo_damaged: Annotated[bool, Option("--redo-damaged", help="Train the arms of damaged records again.")] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, and for how long.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, as `status` does.")] = False,
     track: Annotated[str, Option(help="Live loss curves: tensorboard, into out/STUDY/tensorboard; or wandb.")] = "",
     plugin: Plugins = None,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
-    since = time.monotonic()
+    if dry_run:
+        status(params, model, activation, trials, max_iters, device, set_, workers, plugin)
+        return
     from actlab.study.workers.startup import loading, start_fork_server
 
-    if workers > 1 and not scheduler and not dry_run:
+    if workers > 1 and not scheduler:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
+        from actlab.cli.tracking import tracked
         from actlab.records import store
         from actlab.study import run as study
         from actlab.study.progress import StudyDisplay, why
         from actlab.study.record import failure_of
-        from actlab.study.tracking import tracked
 
-    changes = {"trials": trials, "iterations": max_iters, "device": device}
-    all_of_them = _read(params, {"model": model, "activation": activation}, changes, set_, plugin)
-    if dry_run:
-        _say_how_far(all_of_them, workers, since)
-        return
     failed = False
-    for settings in all_of_them:  # of which none trains before all are checked
+    studies = _studies(params, model, activation, trials, max_iters, device, set_, plugin)
+    for settings in studies:  # of which none trains before all are checked
         if redo_damaged:
             for path in store.set_damaged_aside(settings.study):
                 console.print(f"set aside: {path}")
-        display = StudyDisplay(console)
-        with display, tracked(track, Path("out") / settings.study, display.watch) as watch:
-            outcome = study.run(settings, workers, watch, scheduler)
-        done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})
-        console.print(f"{store.where(settings.study)}: {done} of {len(outcome.arms)} records")
-        for arm, trial in outcome.failed:
+        with StudyDisplay(console) as display, tracked(track, Path("out") / settings.study, display.watch) as watch:
+            records = study.run(settings, workers, watch, scheduler)
+        for line in results_of(records):
+            console.print(line)
+        done = len(records.present) - len({arm.id for arm, _ in records.failed})
+        report = (
+            f"; `actlab report {settings.study}` writes tables and figures into out/{settings.study}" if done else ""
+        )
+        console.print(f"{store.where(settings.study)}: {done} of {len(records.arms)} records{report}")
+        for arm, trial in records.failed:
             failed = True
-            told = escape(f"{why(trial)} (traceback: {failure_of(arm)})")
-            errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", told)
+            words = escape(f"{why(trial)} (traceback: {failure_of(arm)})")
+            errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", words)
     if failed:
         raise typer.Exit(1)
 
 
-def _read(
+def _studies(
     params: list[Path],
-    filters: dict[str, list[str] | None],
-    changes: dict[str, object],
-    set_: list[str] | None,
-    plugin: list[str] | None,
-) -> "list[AnyStudy]":
-    """The studies of params files, changed and filtered by the options of a command."""
+    model: list[str] | None,
+    activation: list[str] | None,
+    trials: int | None,
+    max_iters: int | None,
+    device: str | None,
+    sets: list[str] | None,
+    plugins: list[str] | None,
+) -> "list[Study]":
+    """Read the params files of a command line, with what it changes."""
     from actlab.study.params import filtered, read_params
 
-    studies = [(path, read_params(path, plugin or (), set_ or (), **changes)) for path in params]
-    return [filtered(study, str(path), filters) for path, study in studies]
+    sets = [*(sets or ()), *(str(path) for path in params if "=" in path.name)]
+    changes = {"trials": trials, "iterations": max_iters, "device": device}
+    return [
+        filtered(
+            read_params(path, plugins or (), sets, **changes), str(path), {"model": model, "activation": activation}
+        )
+        for path in params
+        if "=" not in path.name
+    ]
 
 
-def _say_how_far(studies: "list[AnyStudy]", workers: int, since: float, as_json: bool = False) -> None:
-    """In place of a run that began at a moment of ``time.monotonic``."""
-    from actlab.study import status as how_far
+def results_of(records: "StudyRecords") -> Iterator[str]:
+    """One line a model: the mean over its arms, their coefficient of variation, and the lowest and highest arm, of
+    loss, accuracy and the difference between seeds."""
+    from actlab.study.progress import names_of
 
-    start, found = time.monotonic() - since, []  # seconds that a run needs before it trains
-    for study in studies:
-        arms = study.arms()  # once: a study that chooses learning rates reads its records for them
-        table = how_far.of(study, arms)
-        left = how_far.seconds_left(table, workers, start)
-        rows = table.to_dict("records")
-        found.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": rows})
-        print_table(table)
-        console.print(how_far.in_words(table, workers, start))
-    if as_json:
-        print_json(found)
+    names = names_of(records.arms)
+    of_model = defaultdict[str, dict[str, dict[str, float]]](lambda: defaultdict(dict))
+    for arm, record in records.by_arm.items():
+        if record and arm.kind in ("trials", "mnist", "ablation"):
+            for metric in ("avg_val_loss", "avg_val_accuracy", "avg_total_variation"):
+                if math.isfinite(value := record.get(metric, math.nan)):
+                    of_model[record["model_name"]][metric][names[arm]] = value
+    for model, metrics in of_model.items():
+        parts = []
+        for metric, values in metrics.items():
+            mean = fmean(values.values())
+            ends = [
+                f"{values[arm]:.4g} ({arm})"
+                for arm in (min(values, key=values.__getitem__), max(values, key=values.__getitem__))
+            ]
+            spread = f"{mean:.4g} on average, CV {100 * pstdev(values.values()) / abs(mean or math.nan):.1f}%, "
+            parts.append(
+                f"{metric.removeprefix('avg_')} {spread if len(values) > 1 else ''}{' to '.join(dict.fromkeys(ends))}"
+            )
+        yield f"{model}: {'; '.join(parts)}"
 
 
 @app.command()
@@ -134,11 +162,18 @@ def status(
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
-    """Trials of each arm by their state, and the time that is left, from a few steps that are timed now."""
-    since = time.monotonic()
-    changes = {"trials": trials, "iterations": max_iters, "device": device}
-    studies = _read(params, {"model": model, "activation": activation}, changes, set_, plugin)
-    _say_how_far(studies, workers, since, as_json)
+    """Trials of each arm by their state, and the time that is left, from what ended trials took."""
+    from actlab.study import status as how_far
+
+    rows = []
+    for study in _studies(params, model, activation, trials, max_iters, device, set_, plugin):
+        table = how_far.of(study)
+        left = how_far.seconds_left(table, workers)
+        rows.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": table.to_dict("records")})
+        print_table(table)
+        console.print(how_far.in_words(table, workers))
+    if as_json:
+        print_json(rows)
 
 
 @app.command()
@@ -148,22 +183,18 @@ def sample(
     prompt: Annotated[str, Option(help="Text to go on from.")] = "ROMEO:",
     length: Annotated[int, Option(min=1, help="Characters.")] = 200,
     draw: Annotated[int, Option(min=0, help="Seed of the draws: with one, only the models differ.")] = 0,
-    keep: Annotated[bool, Option(help="Record the texts, in results/STUDY/texts of the project.")] = False,
-    anyway: Annotated[bool, Option(help="Train also where the weights will not be the recorded ones.")] = False,
+    keep: Annotated[bool, Option(help="Record the texts, in results/STUDY/texts.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
-    again and held to the record."""
+    again; whether they are the recorded ones is said."""
     from actlab.plugins import load_plugins
     from actlab.study import sampling
-    from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())
-    with StudyDisplay(errors) as display:
-        texts = sampling.written(record, seed or [None], prompt, length, draw, anyway, display.watch)
+    texts = sampling.texts_of(record, seed or [None], prompt, length, draw)
     for label, text in texts["texts"].items():
-        other = ", not the recorded weights" if label in texts.get("notes", {}) else ""
-        console.print(f"seed {label}{other}:\n{prompt}{text}\n")
+        console.print(f"seed {label}:\n{prompt}{text}\n")
     console.print(*texts.get("notes", {}).values(), sep="\n")
     if keep:
         console.print(str(sampling.keep(texts)))
@@ -177,9 +208,8 @@ def replay(
     study: Annotated[str, Option(help="With --all: only this folder below results/.")] = "",
     sample: Annotated[int | None, Option(min=1, help="With --all: so many trials at random.")] = None,
     seed: Annotated[int, Option(min=0, help="Of the sample.")] = 0,
-    minutes: Annotated[float, Option(min=0, help="With --all: only trials that took no longer.")] = math.inf,
     workers: Workers = CORES,
-    keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays of the project.")] = False,
+    keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
@@ -195,22 +225,18 @@ def replay(
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
     if record:
-        tasks = [trial_of(store.load(find(record)), trial)]
+        known = tasks = [trial_of(store.load(find(record)), trial)]
     else:
-        recorded = replays.sample(replays.recorded_trials(study, trial), seed, minutes)
-        tasks, skipped = replays.possible(recorded, sample)
-        for sentence in skipped:
-            console.print(sentence)
-    trained = wrong = 0
+        known = replays.recorded_trials(study, trial)
+        tasks = replays.sample(known, sample or len(known), seed)
+    outcomes = []
     with StudyDisplay(console) as display:
         for outcome in replays.replay_all(tasks, workers, display.watch, keep):
             console.print(outcome.sentence)
-            if outcome.record is not None:
-                trained += 1
-            if outcome.wrong:
-                wrong += 1
+            outcomes.append(outcome)
+    trained, wrong = sum(each.record is not None for each in outcomes), sum(each.wrong for each in outcomes)
     if not trained:
-        raise BadInput(f"none of {len(tasks)} trials could be trained again here")
+        raise BadInput(f"none of {len(known)} trials could be trained again here")
     if every:
         console.print(f"{trained} of {len(tasks)} trials trained again; {wrong} contradict what replay promises")
     if wrong:

@@ -1,4 +1,4 @@
-"""What a running study tells, and a progress display that listens; trackers are in ``tracking.py``. Decides nothing."""
+"""The events of a running study, and a progress display that listens to them. Decides nothing."""
 
 import math
 import time
@@ -16,13 +16,16 @@ from actlab.study.arm import Arm
 
 @dataclass(frozen=True)
 class Started:
-    """So many trials are to be trained, beside those in the cache."""
+    """So many trials are missing, beside those in the cache."""
 
     missing: int
     cached: int = 0
+    floor: int = 0
+    """How many of the missing ones only the noise floor needs."""
 
     def __str__(self) -> str:
-        return f"{self.missing} trials to train, {self.cached} cached"
+        floor = f", {self.floor} of them for the noise floor (noise_floor=false leaves them out)" if self.floor else ""
+        return f"{self.missing} trials to train{floor}, {self.cached} cached"
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Ended:
-    """A trial of an arm has ended, with what it left; or it came from the cache."""
+    """A trial of an arm has ended, with its results; or it came from the cache."""
 
     arm: str
     trial: str
@@ -52,8 +55,7 @@ class Ended:
     def failure(self) -> str:
         """What to say of a trial that did not end well; empty of any other."""
         if self.results.get("status") != "diverged":
-            error = why(self.results)
-            return f"failed: {error}" if error else ""
+            return f"failed: {error}" if (error := why(self.results)) else ""
         if not (history := self.results.get("history")):  # networks on images and twins keep none
             return "diverged"
         last = history[-1]
@@ -61,11 +63,7 @@ class Ended:
         return f"diverged at step {last['iteration']}, loss {loss}"
 
     def __str__(self) -> str:
-        loss = self.results.get("final", self.results).get("val_loss")
-        ended = "ended" if loss is None else f"loss {loss:.4f}"
-        took = "from the cache" if self.cached else in_time(seconds_of(self.results))
-        said = self.failure or f"{ended}, {took}"
-        return f"{self.arm} {self.trial}: {said}"
+        return f"{self.arm} {self.trial}: {self.failure or 'ended'}"
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,8 @@ class Recorded:
         return f"{self.arm}: {', '.join(parts)}"
 
 
-Event = Started | Training | Ended | Recorded | str
-"""Something that a display may show, each as its text says."""
+Event = Started | Training | Ended | Recorded
+"""What a display shows, each as its text says."""
 Watch = Callable[[Event], None]
 
 
@@ -95,29 +93,27 @@ def unwatched(event: Event) -> None:
 
 
 class StudyDisplay(Live):
-    """A context in which ``watch`` shows a study's events: on a terminal how far it is, with a line for each trial in
-    training; elsewhere how far it is every minute (``every`` seconds) in which something is heard. Everywhere one line
-    an arm, and one for a trial that did not end well."""
+    """A context in which ``watch`` shows a study's events: on a terminal its progress, with a line for each trial in
+    training; elsewhere its progress every ``interval`` seconds. Everywhere one line an arm, and one for a trial that
+    did not end well."""
 
-    def __init__(self, console: Console, every: float = 60.0) -> None:
-        self.every = every
+    def __init__(self, console: Console, interval: float = 60.0) -> None:
+        self.interval = interval
         self.running: dict[tuple[str, str], Training] = {}
         self.planned = self.trained = 0
-        self.since = self.told = time.monotonic()
+        self.since = self.last_line = time.monotonic()
         super().__init__(console=console, transient=True, get_renderable=self.lines)
 
     def lines(self) -> str:
-        """How far it is, and each trial in training."""
-        return "\n  ".join([self.how_far(), *map(str, self.running.values())])
+        """The progress, and each trial in training."""
+        return "\n  ".join([self.progress(), *map(str, self.running.values())])
 
-    def how_far(self) -> str:
-        """``5 of 12 trials trained, 2 running, about 3 min left``: by what was trained since the start."""
-        done = self.trained + sum(at.iteration / (at.steps or 1) for at in self.running.values())
-        told = f"{self.trained} of {self.planned} trials trained, {len(self.running)} running"
-        if not done:
-            return told
-        left = (time.monotonic() - self.since) * (self.planned - done) / done
-        return f"{told}, about {in_time(left)} left"
+    def progress(self) -> str:
+        """``5 of 12 trials trained, 2 running, about 3 min left``, by what was trained since the start."""
+        done = self.trained + sum(event.iteration / (event.steps or 1) for event in self.running.values())
+        left = (time.monotonic() - self.since) * (self.planned - done) / done if done else math.nan
+        rest = f", about {in_time(left)} left" if done else ""
+        return f"{self.trained} of {self.planned} trials trained, {len(self.running)} running{rest}"
 
     def watch(self, event: Event) -> None:
         """Show one event."""
@@ -126,23 +122,22 @@ class StudyDisplay(Live):
             self.planned += event.missing
         if isinstance(event, Ended):
             self.running.pop((event.arm, event.trial), None)
-            if not event.cached:
-                self.trained += 1
+            self.trained += not event.cached
         if isinstance(event, Training):
             self.running[event.arm, event.trial] = event
         elif not isinstance(event, Ended) or event.failure:
             self.console.print(str(event))
-        if self.planned and not self.console.is_terminal and time.monotonic() - self.told > self.every:
-            self.told = time.monotonic()
-            self.console.print(self.how_far())
+        if self.planned and not self.console.is_terminal and time.monotonic() - self.last_line > self.interval:
+            self.last_line = time.monotonic()
+            self.console.print(self.progress())
 
 
 def names_of(arms: Sequence[Arm]) -> dict[Arm, str]:
-    """``charlm-gelu, learning_rate=0.002``: what each arm of a study is called while it runs, by what tells it from the
-    others."""
-    every = {arm: arm.as_record for arm in arms}
-    differ = differing(every.values())
-    return {arm: ", ".join(filter(None, [arm.name, named(record, differ)])) for arm, record in every.items()}
+    """``charlm-gelu, learning_rate=0.002``: the names of a study's arms while it runs, with the settings in which they
+    differ."""
+    records = {arm: arm.as_record for arm in arms}
+    settings = differing(records.values())
+    return {arm: ", ".join(filter(None, [arm.name, named(record, settings)])) for arm, record in records.items()}
 
 
 def in_time(seconds: float) -> str:
@@ -153,9 +148,9 @@ def in_time(seconds: float) -> str:
 
 
 def seconds_of(trial: Mapping[str, Any]) -> float:
-    """What a trial took; a network of the image sweep: its share of the program."""
-    spent = trial.get("seconds", 0.0)
-    return float(sum(spent.values()) if isinstance(spent, dict) else spent)
+    """The seconds that a trial took; of a network of the image sweep, its share of the program."""
+    seconds = trial.get("seconds", 0.0)
+    return float(sum(seconds.values()) if isinstance(seconds, dict) else seconds)
 
 
 def why(results: Mapping[str, Any]) -> str:
