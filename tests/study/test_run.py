@@ -2,7 +2,6 @@
 study that grows keeps the bits of its trials, and two runs agree on one record."""
 
 import pickle
-import re
 import shutil
 from collections import Counter
 from pathlib import Path
