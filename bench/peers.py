@@ -1,5 +1,5 @@
-"""Speed at equal protocol: ours, PyTorch Lightning, a nanoGPT-style loop and the plain reference on the same model,
-batches and evaluated positions.
+"""`python -m bench.peers`: speed at equal protocol, ours, PyTorch Lightning and the plain reference on the same model,
+batches and evaluated positions; a record below results/performance.
 
 Each way is set up in a process of its own (``timing.apart``) and has two works: ``training``, some iterations on random
 batches, and ``evaluation`` of some positions. What a trial costs at any protocol follows from seconds an iteration and
@@ -7,15 +7,14 @@ seconds a position.
 """
 
 import logging
-import math
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from bench import reference, timing
+from bench.reliability import save
 from torch.nn import functional as F
-from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
 from actlab.data.text import load_text
@@ -74,29 +73,9 @@ def ours(setting, dtype="float32"):
     }
 
 
-class NanoGPT(reference.Learner):
-    """After nanoGPT's train.py: a scheduled rate, decay for matrices only, clipping; PyTorch's attention and
-    dropout."""
-
-    def __init__(self, model, corpus, recipe):
-        super().__init__(model, corpus, recipe, reference.TorchAttention)
-        matrices, rest = ([p for p in self.net.parameters() if (p.dim() >= 2) is wanted] for wanted in (True, False))
-        groups = [{"params": matrices, "weight_decay": DECAY}, {"params": rest, "weight_decay": 0.0}]
-        self.optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.95))
-        self.schedule = LambdaLR(self.optimizer, lambda i: 0.55 + 0.45 * math.cos(math.pi * i / recipe.iterations))
-
-    def step(self):
-        """One step on a random batch."""
-        self.optimizer.zero_grad()
-        self.batch_loss(self.corpus.train).backward()
-        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
-        self.optimizer.step()
-        self.schedule.step()
-
-
-def learning(setting, learner):
-    """A loop of the reference's kind: its layers, its batches, its evaluation on random batches."""
-    made = learner(*setting.start(), RECIPE)
+def plain(setting):
+    """The reference's loop: its layers, its batches, its evaluation on random batches."""
+    made = reference.Learner(*setting.start(), RECIPE)
     return {
         "training": lambda: [made.step() for _ in range(setting.steps)],
         "evaluation": lambda: made.loss(made.corpus.validation, SOME_BATCHES),
@@ -148,9 +127,8 @@ def lightning(setting):
 WAYS = {
     "ours": (ours, True),
     "ours in bfloat16": (partial(ours, dtype="bfloat16"), True),
-    "plain reference": (partial(learning, learner=reference.Learner), False),
+    "plain reference": (plain, False),
     "PyTorch Lightning, our model": (lightning, True),
-    "nanoGPT-style loop and layers": (partial(learning, learner=NanoGPT), False),
 }
 """Way -> (what sets it up, whether its piece of evaluation is the whole validation split; else ``SOME_BATCHES``
 batches)."""
@@ -189,3 +167,7 @@ def measure_all(rounds=3, models=tuple(MODELS), others=True, **setting):
         "published_positions": 2 * reference.EVALUATION_BATCHES * batch,
         "models": found,
     }
+
+
+if __name__ == "__main__":
+    save("performance", "peers", name="peers", measured=measure_all())

@@ -2,9 +2,11 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import perf_counter
 
-from bench import dated
+from actlab.records import store
+from actlab.study import provenance
 
 
 @dataclass
@@ -38,7 +40,13 @@ def survived(fault, outcome):
     FAULTS.append(row)
 
 
+def save(study, file, **measured):
+    """The record of a moment, with its machine."""
+    record = {"kind": study, "study": study, **measured, "provenance": provenance.of_record(path="tests", data={})}
+    store.save(store.path_of(study, f"{file}-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)
+    return record
+
+
 def write(seconds):
     """The record of this run."""
-    rows = list(map(vars, FAULTS))
-    dated.save("reliability", "tests", "reliability", faults=rows, doors={}, seconds=seconds)
+    save("reliability", "tests", faults=[*map(vars, FAULTS)], doors={}, seconds=seconds)

@@ -10,16 +10,16 @@ TRANSFORMERS = ["charlm", "minigpt", "nanotransformer"]
 
 def check_results(results: pd.DataFrame, distance: pd.DataFrame, tied: pd.DataFrame) -> None:
     """The best of each architecture."""
-    best = ["swiglu", "swiglu", "swiglu", "gelu", "smelu_1"]
+    best = ["SwiGLU", "SwiGLU", "SwiGLU", "GELU", "SmeLU-1"]
     order = [*TRANSFORMERS, "convlm", "tinylstm"]
     agrees(results.loc[order, "best"].tolist(), best, "predicts best")
-    agrees(results.loc[order, "loss, relu"], [1.93, 2.03, 1.87, 1.81, 1.78], "nats under ReLU", digits=2)
+    agrees(results.loc[order, "loss, ReLU"], [1.93, 2.03, 1.87, 1.81, 1.78], "nats under ReLU", digits=2)
     agrees(results.loc[order, "loss, best"], [1.91, 1.98, 1.83, 1.77, 1.72], "nats under the best", digits=2)
     gain = -results["difference"]
     agrees(gain[TRANSFORMERS].agg(["min", "max"]), [0.019, 0.047], "transformers", digits=3)
     agrees(gain[["convlm", "tinylstm"]], [0.035, 0.057], "convolution and LSTM", digits=3)
     holds(results.loc["hybridlm", "high"] > 0, "hybridlm: no gain to tell")
-    hybrid = tied.loc["hybridlm"].drop(results.loc["hybridlm", "best"])
+    hybrid = tied.loc["hybridlm"].drop(distance.loc["hybridlm"].idxmin())
     agrees(hybrid.index[~hybrid.astype(bool)].tolist(), ["swiglu"], "only SwiGLU is behind in hybridlm")
     agrees(distance.loc["hybridlm", "swiglu"], 0.013, "by so many nats", digits=3)
     most = distance.loc["largest gap", ["relu", "gelu", "swiglu"]]
