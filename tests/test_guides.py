@@ -39,7 +39,7 @@ def pages():
     return [path for place in places for path in sorted(paths.ROOT.glob(place))]
 
 
-FILES = {"python": "my_parts.py", "yaml": "my-study.yaml"}
+FILES = {"python": "own_parts.py", "yaml": "my-study.yaml"}
 """Language -> the file that its first block in the guide is."""
 
 
@@ -58,19 +58,20 @@ def written(folder):
 @pytest.fixture
 def reader(tmp_path, monkeypatch, toy, no_own_parts):
     """A folder of a reader who has come so far: the files that the pages tell to write; the committed records, and
-    those of my-study and mine-quick. What would train for long is asked for and not done."""
+    those of my-study and own-quick. What would train for long is asked for and not done."""
     (tmp_path / "results").mkdir()
     committed = (paths.git("ls-files", "results") or "").splitlines()
     for name in {Path(file).parts[1] for file in committed}:  # what somebody trained here is not theirs, nor written to
         (tmp_path / "results" / name).symlink_to(paths.ROOT / "results" / name)
     written(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for file, study in (("first.yaml", "mine-quick"), ("second.yaml", "second")):
+    for file, study in (("first.yaml", "own-quick"), ("second.yaml", "second")):
         Path(file).write_text(Path("my-study.yaml").read_text().replace("my-study", study))
     for file in ("my-study.yaml", "first.yaml"):
         assert typed("run", file, "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
     tuning = "tuning={rates: [0.004, 0.016], seeds: [900], least: 0.004, most: 0.016}"
-    small = ("--set", "study=mine-tuning", "--set", "model=charlm", "--set", "activation=squareplus", "--max-iters", 2)
+    small = ("--set", "study=mine-tuning", "--set", "model=charlm", "--set", "activation=shifted_softplus")
+    small = (*small, "--max-iters", 2)
     assert typed("run", "my-study.yaml", "--workers", 1, "--set", tuning, *small) == 0
     monkeypatch.setattr(status, "seconds_timed", lambda trial, _: {status.pace_of(trial): 1.0})
     done = replay.Replay("replayed", {})
@@ -89,7 +90,7 @@ def test_every_command_that_a_page_shows_is_understood(reader, subtests):
         program, *rest = shlex.split(line)
         with subtests.test(line=line):
             if program == "actlab":
-                own = [] if "--plugin" in rest else ["--plugin", "my_parts.py"]
+                own = [] if "--plugin" in rest else ["--plugin", "own_parts.py"]
                 more = ["--dry-run", *own] if rest[0] == "run" else []
                 assert typed(*rest, *more) == 0
                 continue
@@ -127,7 +128,7 @@ def check_results(folder):
     """Arms of two trials and, grown, of four; the own metric in the table; every study has records."""
     grown = [store.load(path) for path in (folder / "results" / "my-study").glob("*-*-*.json")]
     sizes = [(each["model_name"], each["activation"], len(each["trials"])) for each in grown if "trials" in each]
-    assert sorted(sizes) == [*product(("baglm", "charlm"), ("relu", "squareplus"), (2, 4))]
+    assert sorted(sizes) == [*product(("baglm", "charlm"), ("relu", "shifted_softplus"), (2, 4))]
     assert pd.read_csv(folder / "out" / "my-study" / "pairs.csv")["top3"].between(0, 1).all()
-    for study in ("mine-quick", "my-page", "my-session", "mine-tuning", "mine-tuned"):
-        assert list((folder / "results" / study).glob("*squareplus*.json"))
+    for study in ("own-quick", "my-page", "my-session", "mine-tuning", "mine-tuned"):
+        assert list((folder / "results" / study).glob("*shifted_softplus*.json"))

@@ -118,4 +118,5 @@ def faults_of_checks(text):
 
 def test_checks_are_of_a_page():
     """Every notebook that makes a page has a file of checks beside it; one whose page is gone would never run."""
-    assert {page.notebook for page in load_pages()} == {path.stem for path in CHECKS.glob("*.py")}
+    computed = {"takehome"}  # when it is executed, so that its numbers are the machine's own
+    assert {page.notebook for page in load_pages()} - computed == {path.stem for path in CHECKS.glob("*.py")}
