@@ -15,7 +15,7 @@ from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.notebook import checked, given, injected, known
+from actlab.study.notebook import checked, given, injected
 from actlab.study.params import read_params
 from actlab.study.tokens import TokenStudy
 
@@ -67,7 +67,7 @@ def test_every_notebook_checks_its_parameters_and_says_their_types():
         cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
         (declared,) = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
         lines = [line for cell in cells for line in cell.source.splitlines()]
-        check = [line for line in lines if re.search(r"^own = {|\b(given|checked)\(globals\(\)", line)]
+        check = [line for line in lines if re.search(r"^own = {|^texts = |\b(given|checked)\(globals\(\)", line)]
         needed = [line for line in lines if line.startswith("from actlab.study")]
         space = {}
         exec("\n".join([declared, *needed]), space)
@@ -122,22 +122,3 @@ def test_a_list_may_be_given_in_words():
         space = {"studies": value}
         given(space, studies=list)
         assert space["studies"] == wanted
-
-
-def test_studies_that_a_page_cannot_show_are_errors():
-    """Unknown, without records yet, of another kind, or without the setting that the page is about."""
-    for name, arm in (("sizes", "a"), ("sizes", "b"), ("single", "a")):
-        grids.save(grids.record(scale=f"scale-{arm}") | {"arm": f"charlm-relu-{arm}"}, study=name)
-    assert known(["sizes", ""], "trials", differs="scale") == ["sizes"]
-    for studies, words in (
-        ((["nothing"], "trials"), "unknown study 'nothing' .* known are single, sizes"),
-        (([["sizes"]],), r"unknown study \['sizes'\] .* known are single, sizes"),
-        ((["repro-lite"],), "results/repro-lite has no record yet: `actlab run params/repro-lite.yaml` makes them"),
-        ((["sizes"], "mnist"), "results/sizes has no records of kind mnist"),
-        ((["single"], "trials", "scale"), "results/single has no records that differ in scale"),
-    ):
-        with pytest.raises(BadInput, match=words):
-            known(*studies)
-    assert known(["single"], "trials", alike=True) == ["single"]
-    with pytest.raises(BadInput, match=r"results/sizes has arms that differ in scale, .* a study of its own"):
-        known(["sizes"], "trials", alike=True)

@@ -1,15 +1,13 @@
 """Parameters of a notebook: what papermill injected, checked against what a study declares (papermill itself only logs
-a mistake), and the settings as a sentence."""
+a mistake)."""
 
 import ast
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from actlab import paths
-from actlab.errors import BadInput, UnknownName, check_name
+from actlab.errors import BadInput, check_name
 from actlab.records import store
 from actlab.records.labels import PAIR_METRICS
-from actlab.records.settings import differing
 from actlab.study.workers.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
@@ -62,18 +60,10 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
         BadInput: an injected name that is not declared, or a wrong value.
     """
     _typed(namespace, (), declared)
-    known = [*OF_PAIRS, *metrics]
-    if "metric" not in declared or namespace["metric"] in known:
-        return
-    named: list[Any] = []
-    for name in declared:
-        value = namespace[name]
-        named += value if isinstance(value, list) else [value]
-    for study in store.studies():
-        if study in named:
-            for record in store.load_study(study):
-                known += record.get("metrics", ())
-    check_name("metric", namespace["metric"], dict.fromkeys(known), WHERE)
+    if "metric" in declared and namespace["metric"] not in (allowed := {*OF_PAIRS, *metrics}):
+        for study in {*store.studies()} & {value for name in declared if isinstance(value := namespace[name], str)}:
+            allowed |= {metric for record in store.load_study(study) for metric in record.get("metrics", ())}
+        check_name("metric", namespace["metric"], allowed, WHERE)
 
 
 def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping[str, type]) -> None:
@@ -97,50 +87,3 @@ def injected(namespace: Mapping[str, Any]) -> list[str]:
     cells = [cell for cell in namespace.get("In", []) if cell.startswith(HEADING)]
     nodes = ast.walk(ast.parse(cells[-1])) if cells else ()
     return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-
-
-def known(
-    studies: list[str], kind: str = "", differs: str = "", seeds: int = 0, activations: int = 0, alike: bool = False
-) -> list[str]:
-    """Studies that a page shows, each with records, so that its tables and sentences need not ask. "" stands for none
-    and is left out.
-
-    Args:
-        studies: folders below results/.
-        kind: what some of its records call their kind.
-        differs: a setting in which its arms differ.
-        seeds, activations: how many the page compares, at least.
-        alike: the page knows an arm by its model and activation alone.
-
-    Raises:
-        UnknownName: neither a record nor a params file of that name.
-        BadInput: a study without records, with the command that makes them, or one that the page is not for.
-    """
-    names = [name for name in studies if name]
-    for name in names:
-        if not (name in store.studies() or paths.params_file(name).exists()):
-            raise UnknownName("study", name, store.studies(), WHERE)
-        records, where = store.load_study(name), store.where(name)
-        if not records:
-            raise BadInput(f"{where} has no record yet: `actlab run {paths.shown(paths.params_file(name))}` makes them")
-        own = [record for record in records if kind in ("", record["kind"])]
-        if not own or (differs and differs not in differing(own)):
-            wanted = f"that differ in {differs}" if own else f"of kind {kind}"
-            raise BadInput(f"{WHERE}: {where} has no records {wanted}, which this page is about")
-        if alike and (apart := differing(records)):
-            raise BadInput(
-                f"{where} has arms that differ in {', '.join(apart)}, and this page compares arms that do not: give "
-                "each setting a study of its own (`study: NAME`)"
-            )
-        trials = max(len(record.get("trials", ())) for record in own)
-        levels = len({record.get("activation") for record in own})
-        for what, field, has, least in (
-            ("seeds", "trials", trials, seeds),
-            ("activations", "activation", levels, activations),
-        ):
-            if has < least:
-                raise BadInput(
-                    f"{where} has {has} of the {least} {what} that this page compares at least: set `{field}` in its "
-                    "params file"
-                )
-    return names

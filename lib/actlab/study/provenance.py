@@ -52,7 +52,7 @@ def code_sha256(*parts: str) -> str:
 
 
 def cpu(field: str) -> str:
-    """What Linux tells of the CPU, such as ``model name``; empty elsewhere."""
+    """A field of Linux's description of the CPU, such as ``model name``; empty elsewhere."""
     try:
         lines = [line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines()]
     except OSError:
@@ -61,7 +61,7 @@ def cpu(field: str) -> str:
 
 
 def gpu() -> str | None:
-    """Its name; None where there is none."""
+    """The name of the GPU; None where there is none."""
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
     return f"{platform.processor()} MPS" if torch.backends.mps.is_available() else None
@@ -110,4 +110,5 @@ def here() -> dict[str, Any]:
 def of_record(path: str, data: dict[str, Any]) -> dict[str, Any]:
     """What a record says of its origin: now, this code and machine, the path of its training, its data."""
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"date": date, **code(), "machine": machine(), "threads": 1, "path": path, "data": data}
+    floats = f"{torch.get_default_dtype()}, products in {torch.get_float32_matmul_precision()} precision"  # of plug-ins
+    return {"date": date, **code(), "machine": machine(), "floats": floats, "threads": 1, "path": path, "data": data}

@@ -5,7 +5,9 @@ import math
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -45,24 +47,15 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
 
 
 def sample(trials: Sequence[RecordedTrial], size: int, seed: int = 0) -> list[RecordedTrial]:
-    """Draw trials that can be trained here, each study as likely as another, however many trials it has."""
-    draw = random.Random(seed)
-    studies: dict[str, list[RecordedTrial]] = {}
-    for trial in draw.sample(trials, len(trials)):
-        studies.setdefault(trial.record["study"], []).append(trial)
-    drawn: list[RecordedTrial] = []
-    while studies and len(drawn) < size:
-        study = draw.choice(sorted(studies))
-        trial = studies[study].pop()
-        if not studies[study]:
-            del studies[study]
-        try:
-            with no_download():
-                trial.check_here()
-        except ActlabError:
-            continue
-        drawn.append(trial)
-    return drawn
+    """Draw so many of the trials that can be trained here."""
+
+    def trains_here(trial: RecordedTrial) -> bool:
+        with no_download(), suppress(ActlabError):
+            trial.check_here()
+            return True
+        return False
+
+    return [*islice(filter(trains_here, random.Random(seed).sample(trials, len(trials))), size)]
 
 
 def replay_all(
