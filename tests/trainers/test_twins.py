@@ -19,7 +19,6 @@ from actlab.trainers.twins import (
     Crossings,
     Network,
     begin,
-    copies,
     design,
     distance,
     rescale,
@@ -68,7 +67,7 @@ class Acts(nn.Module):
 
 def beside(activation, a, b, name="copied", **settings):
     """Two networks of one activation, and what the second gives at ``b`` beside the first at ``a``."""
-    leader = Network("", Acts(deepcopy(activation)), lends=True)
+    leader = Network("", Acts(deepcopy(activation)))
     follower = Network(name, Acts(deepcopy(activation)), source=leader, copying=True, **settings)
     outs = []
     for network, given in ((leader, a), (follower, b)):
@@ -101,7 +100,7 @@ def test_under_gelu_copying_is_the_tangent():
 def test_when_a_follower_copies():
     """A number is the step up to which the name holds, counted from 0."""
     names = ("own", "copied", "own-3", "copied-3", "rescaled")
-    steps = {name: [copies(name, step) for step in (0, 2, 3, 9)] for name in names}
+    steps = {name: [design(name).copies(step) for step in (0, 2, 3, 9)] for name in names}
     assert steps["own"] == steps["rescaled"] == [False] * 4
     assert steps["copied"] == [True] * 4
     assert steps["own-3"] == [False, False, True, True]
@@ -213,7 +212,7 @@ def test_a_frozen_pair_has_the_gates_of_the_untrained_network():
         followers[name].eval()(windows.inputs)
         gates[name] = noted
     (first, _), (then, ordinary) = gates["untrained"][0], gates["frozen"][0]
-    network = Network("frozen", Acts(nn.ReLU()), Network("untrained", Acts(nn.ReLU()), lends=True), copying=True)
+    network = Network("frozen", Acts(nn.ReLU()), Network("untrained", Acts(nn.ReLU())), copying=True)
     for each, given in ((network.source, first), (network, then)):
         each.ready(coupled=True)
         out = each.net(given)

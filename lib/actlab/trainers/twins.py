@@ -11,6 +11,7 @@ began. How fast it leaves again is the largest Lyapunov exponent of training (Be
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -52,6 +53,14 @@ class Design:
     """Whether it starts from the weights of another seed."""
     beside: tuple[str, ...] = (LEADER,)
     """The networks that it is compared with."""
+    start: int = 0
+    """The step from which it copies."""
+    stop: float = math.inf
+    """The step before which it does."""
+
+    def copies(self, iteration: int) -> bool:
+        """Whether it uses the slopes of its source at a step (from 0)."""
+        return self.source is not None and self.start <= iteration < self.stop
 
 
 DESIGNS: Mapping[str, Design] = {
@@ -87,8 +96,9 @@ def design(name: str) -> Design:
     mode, _, rest = name.partition("-")
     if mode == "flip":
         return Design("")
-    source = None if name == "own" or (mode == "own" and not rest.isdigit()) else LEADER
-    return Design(rest if rest and not rest.isdigit() else "bit", source)
+    if rest.isdigit():
+        return Design(source=LEADER, start=int(rest)) if mode == "own" else Design(source=LEADER, stop=int(rest))
+    return Design(rest or "bit", LEADER if mode == "copied" else None)
 
 
 def with_sources(names: Sequence[str]) -> list[str]:
@@ -131,16 +141,6 @@ def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Opti
                     value.clamp_(min=0)  # a mean of squares, also where it is put further away
 
 
-def copies(name: str, iteration: int) -> bool:
-    """Whether a follower uses the slopes of its source at a step (from 0); ``own-50`` does from step 50 on,
-    ``copied-50`` before it."""
-    if design(name).source is None:
-        return False
-    mode, _, until = name.partition("-")
-    switched = until.isdigit() and iteration >= int(until)
-    return (mode != "own") != switched
-
-
 @dataclass
 class Network:
     """A network in lockstep, with what enters its activations in a forward pass, in their order."""
@@ -154,9 +154,6 @@ class Network:
     flips: bool = False
     """Whether the gate of its first activation whose input is nearest to 0 is flipped."""
     inputs: list[Tensor] = field(default_factory=list)
-    slopes: list[Tensor] = field(default_factory=list)
-    """Of those that others copy."""
-    lends: bool = False
     near: list[tuple[float, Tensor]] = field(default_factory=list)
     """Of each activation, as ``corner`` says."""
 
@@ -169,7 +166,6 @@ class Network:
         """Before a forward pass."""
         self.coupled = coupled
         self.inputs.clear()
-        self.slopes.clear()
         self.near.clear()
 
     def corner(self) -> list[tuple[float, Tensor]]:
@@ -184,9 +180,6 @@ class Network:
             return None
         b, place = given[0], len(self.inputs)
         self.inputs.append(b.detach())
-        if self.lends:
-            with torch.enable_grad():
-                self.slopes.append(slope(activation.forward, b))
         if self.flips and place == 0:
             nearest = torch.zeros_like(b, dtype=torch.bool)
             nearest.view(-1)[b.detach().abs().argmin()] = True
@@ -194,7 +187,9 @@ class Network:
         if not self.copying or self.source is None:
             return None
         a = self.source.inputs[place]
-        tangent = activation.forward(a) + self.source.slopes[place] * (b - a)
+        with torch.enable_grad():
+            slope_at_a = slope(activation.forward, a)
+        tangent = activation.forward(a) + slope_at_a * (b - a)
         if (near := design(self.name).near) is None:
             return tangent
         return torch.where((a.abs() < reach(a)) == near, tangent, out)
@@ -254,7 +249,7 @@ def distance(tensors: Sequence[Tensor], others: Sequence[Tensor]) -> float:
 def compared(nets: Mapping[str, Network], pairs: Sequence[tuple[str, str]], windows: Windows) -> list[dict[str, float]]:
     """For each pair its total variation, as ordinary networks and with the slopes with which they train
     (``_as_trained``), and the second's loss with these."""
-    found: list[dict[str, float]] = [{} for _ in pairs]
+    found: list[dict[str, float]] = [defaultdict(float) for _ in pairs]
     positions = windows.inputs.numel()
     for network in nets.values():
         network.net.eval()
@@ -266,18 +261,13 @@ def compared(nets: Mapping[str, Network], pairs: Sequence[tuple[str, str]], wind
                 logits[name] = network.net(inputs).double()
             for row, (one, other) in zip(found, pairs, strict=True):
                 apart = (logits[one].softmax(-1) - logits[other].softmax(-1)).abs().sum().item() / 2
-                add(row, f"total_variation{ending}", apart / positions)
+                row[f"total_variation{ending}"] += apart / positions
                 if ending:
                     loss = F.cross_entropy(logits[other].flatten(0, 1), targets.flatten(), reduction="sum").item()
-                    add(row, f"val_loss{ending}", loss / positions)
+                    row[f"val_loss{ending}"] += loss / positions
     for network in nets.values():
         network.net.train()
     return found
-
-
-def add(row: dict[str, float], name: str, value: float) -> None:
-    """Add to a sum by name."""
-    row[name] = row.get(name, 0.0) + value
 
 
 def measured_at(iteration: int, iterations: int) -> bool:
@@ -320,7 +310,7 @@ def train_together(
     pairs = [(beside, name) for name in followers for beside in design(name).beside]
     for name in followers:
         if (source := design(name).source) is not None:
-            nets[name].source, nets[source].lends = nets[source], True
+            nets[name].source = nets[source]
     optimizers = {name: optimizer(network.net) for name, network in nets.items() if name != UNTRAINED}
     crossings = {pair: Crossings() for pair in pairs}
     every = evaluate_every or iterations
@@ -332,7 +322,7 @@ def train_together(
             losses = {}
             for name, network in nets.items():
                 network.ready(coupled=True)
-                network.copying = name != LEADER and copies(name, iteration)
+                network.copying = name != LEADER and design(name).copies(iteration)
                 network.flips = name == f"flip-{iteration}"
                 torch.set_rng_state(dropout)
                 with torch.set_grad_enabled(name in optimizers):
