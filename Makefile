@@ -35,6 +35,7 @@ help:  ## show this list
 
 book: $(INSTALLED)  ## install, run the quick study, build the book, say where it lies
 	$(BIN)/actlab run params/repro-quick.yaml --workers $(WORKERS)
+	-$(BIN)/actlab replay --quick
 	$(BIN)/actlab book --workers $(WORKERS) $(STRICT)
 	@echo "The book is built. Open it: file://$(CURDIR)/book/_build/html/index.html"
 

@@ -104,7 +104,8 @@ def fresh_texts():
 def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
-    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.FOX)
+    for name in ("pydoc", "treasure"):
+        monkeypatch.setitem(text.TEXTS._built_in, name, lambda: tiny.FOX)
     return CharacterStudy(
         **tiny.STUDY | {"study": "toy", "activation": ("relu", "gelu"), "trials": 3, "prediction_windows": 5}
     )

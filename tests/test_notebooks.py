@@ -116,7 +116,12 @@ def faults_of_checks(text):
     return sorted(modules | called(tree) & COMPUTED) + ["no check"] * (not any(n.startswith("check_") for n in names))
 
 
-def test_checks_are_of_a_page():
-    """Every notebook that makes a page has a file of checks beside it; one whose page is gone would never run."""
-    computed = {"takehome"}  # when it is executed, so that its numbers are the machine's own
-    assert {page.notebook for page in load_pages()} - computed == {path.stem for path in CHECKS.glob("*.py")}
+def test_checks_are_of_a_page_and_read_records(subtests):
+    """A file whose page is gone would never run; one that computes fails on another machine. The page whose every
+    number is computed where it is read has none."""
+    assert {page.notebook for page in load_pages()} == {path.stem for path in CHECKS.glob("*.py")} | {"takehome"}
+    assert faults_of_checks("import torch\ndef check_a(): flow(trial)") == ["flow", "torch"]
+    assert faults_of_checks("from actlab import holds") == ["no check"]
+    for path in CHECKS.glob("*.py"):
+        with subtests.test(path.stem):
+            assert not faults_of_checks(path.read_text(encoding="utf-8"))

@@ -11,8 +11,11 @@ import actlab
 import findings
 import pictures
 from actlab import paths
+from actlab.data.text import load_text
 from actlab.errors import NotHeld
 from actlab.figures.style import image
+from actlab.study.params import read_params
+from actlab.study.run import run
 
 README, EVIDENCE, FRONT = (paths.ROOT / name for name in ("README.md", "book/evidence.md", "book/intro.md"))
 
@@ -23,6 +26,17 @@ def test_the_readme_is_short_and_soon_at_its_first_command():
     head = re.sub(r"!\[.*?\]\(.*?\)|[|#→]|---", " ", text.partition("```bash")[0])
     assert len(text.splitlines()) <= 120
     assert len(head.split()) <= 150
+
+
+@pytest.mark.slow
+def test_the_quick_study_has_the_losses_that_the_readme_says():
+    """Within 0.01 on any processor and Python: the text's bytes are the package's own."""
+    said = re.findall(r"(\w+) (2\.\d\d)\b", README.read_text(encoding="utf-8"))
+    assert len(said) == 6
+    quick = read_params(paths.ROOT / "params" / "repro-quick.yaml")
+    assert load_text("treasure").sha256 == "ec50d1fef920646cb5968551fb0bd974a316e5e11d8f4ff47ac15e0e554c434f"
+    for record in run(quick.replace(activation=("relu", "smelu_1"))).present:
+        assert record["avg_val_loss"] == pytest.approx(float(dict(said)[record["activation"]]), abs=0.011)
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def test_wrong_bytes_are_refused(data_folder, content):
 
 def test_missing_data_says_the_three_ways_out(data_folder):
     """Without file and network: the cause, ACTLAB_DATA, the download elsewhere, and the data sets that need none."""
-    ways = "ConnectionError", "ACTLAB_DATA", "actlab data get shakespeare", "pydoc", "digits"
+    ways = "ConnectionError", "ACTLAB_DATA", "actlab data get shakespeare", "treasure", "digits"
     refused(SOURCE.file, str(data_folder), *ways)
 
 

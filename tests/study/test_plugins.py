@@ -258,7 +258,7 @@ def test_own_texts_that_are_refused(tmp_path, monkeypatch):
     assert (events, store.load_study("brief")) == ([], [])
     for name in ("missing.txt", "./"):
         with pytest.raises(
-            BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, or the path"
+            BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, treasure, or the path"
         ):
             CharacterStudy.parse({"dataset": name})
 

@@ -34,7 +34,7 @@ def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` 
 
 @app.command("tokenize")
 def data_tokenize(
-    name: Annotated[str, Argument(help="A text: novels, shakespeare, pydoc, or a file in UTF-8.")],
+    name: Annotated[str, Argument(help="A text: treasure, novels, shakespeare, pydoc, or a file in UTF-8.")],
     vocab_size: Annotated[int, Option(min=257, max=65536, help="At most so many tokens.")] = 4096,
     out: Annotated[Path | None, Option(help="Folder; NAME-bpe-VOCAB_SIZE in the data folder unless given.")] = None,
 ) -> None:

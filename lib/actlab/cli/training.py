@@ -209,6 +209,7 @@ def replay(
     sample: Annotated[int | None, Option(min=1, help="With --all: so many trials at random.")] = None,
     seed: Annotated[int, Option(min=0, help="Of the sample.")] = 0,
     workers: Workers = CORES,
+    quick: Annotated[bool, Option("--quick", help="Only say whether this machine repeats one run of seconds.")] = False,
     keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays.")] = False,
     plugin: Plugins = None,
 ) -> None:
@@ -221,6 +222,9 @@ def replay(
     from actlab.study.load_model import trial_of
     from actlab.study.progress import StudyDisplay
 
+    if quick:
+        console.print(replays.repeats_here())
+        return
     load_plugins(plugin or ())
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")

@@ -138,5 +138,5 @@ def missing(source: Source, folder: Path, error: object) -> str:
         f"{source.dataset}: {source.file} is not in {folder}, and {failed}. "
         f"Three ways out: set ACTLAB_DATA to a folder that holds {source.file}; "
         f"run `actlab data get {source.dataset}` where there is a network and copy {folder} here; "
-        f"or use a data set that needs no download (text: pydoc, images: digits)."
+        f"or use a data set that needs no download (text: treasure, images: digits)."
     )

@@ -57,6 +57,10 @@ def _pydoc() -> str:
     return "\n".join(topics[key] for key in sorted(topics))
 
 
+def _treasure() -> str:
+    return Path(__file__).with_name("treasure.txt").read_text(encoding="utf-8")
+
+
 def _shakespeare() -> str:
     (source,) = DATASETS["shakespeare"].files
     return fetch(source).read_text(encoding="utf-8")
@@ -73,7 +77,13 @@ def read_novel(source: Source) -> str:
 
 
 TEXTS: Table[Callable[[], str]] = Table(
-    "dataset", (("pydoc", _pydoc), ("shakespeare", _shakespeare), ("novels", lambda: "\n".join(novels())))
+    "dataset",
+    (
+        ("pydoc", _pydoc),
+        ("shakespeare", _shakespeare),
+        ("novels", lambda: "\n".join(novels())),
+        ("treasure", _treasure),
+    ),
 )
 """Name -> the text; ``actlab.register_text`` adds a user's own. Every other text is a file, named by its path."""
 

@@ -106,6 +106,19 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     return Replay(f"{trial.name}: {sentence}", outcome | {"val_loss": losses}, wrong=bool(differs and not changed))
 
 
+def repeats_here() -> str:
+    """One line: whether this machine repeats the bits of a recorded run of seconds (`params/bits.yaml`)."""
+    (record,) = (record for record in store.load_study("bits") if settings.kind_of(record))
+    outcome = replay(RecordedTrial(record, record["trials"][0]["label"]))
+    if outcome.record is None:
+        return f"whether this machine repeats the recorded bits is not known: {outcome.sentence}"
+    if outcome.record["equal"]:
+        return "this machine repeats the recorded bits: yes"
+    loss, changed = outcome.record["val_loss"], ", ".join(outcome.record["changed"])
+    apart = abs(loss["now"] - loss["recorded"])
+    return f"this machine repeats the recorded bits: no, its loss differs by {apart:.1e} nats; what differs: {changed}"
+
+
 def keep(outcome: store.Record) -> Path:
     """Add a replay to the history of its record: a file of its own, never changed, in
     ``results/STUDY/replays/ARM/``."""
