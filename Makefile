@@ -18,6 +18,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+UV := $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python
+WHY = echo "uv could not install: $$(tail -n 1 $(VENV)/uv.txt | sed 's/^ *//'); pip tries"
 LOCKED := --only-binary :all: -c constraints.lock
 # The names of the parts that are asked for; one that the lock has not, and that would be installed without a hash, ends it.
 NAMES := import re, sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]
@@ -69,7 +71,7 @@ install: $(INSTALLED)  ## create .venv and install into it, nothing else
 
 install-%: $(INSTALLED)
 	@$(BIN)/python -c '$(NAMES)' $* > $(VENV)/names.txt
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode $(LOCKED) -r $(VENV)/names.txt || $(PIP) $(LOCKED) -r $(VENV)/names.txt
+	@$(UV) --compile-bytecode $(LOCKED) -r $(VENV)/names.txt 2> $(VENV)/uv.txt || { $(WHY); $(PIP) $(LOCKED) -r $(VENV)/names.txt; }
 
 $(INSTALLED): pyproject.toml constraints.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -77,8 +79,9 @@ $(INSTALLED): pyproject.toml constraints.lock
 	$(PYTHON) -m venv $(VENV)
 	@awk '/^(pip|uv)==/ {on = 1} on; !/\\$$/ {on = 0}' constraints.lock > $(VENV)/tools.txt
 	$(PIP) --require-hashes -r $(VENV)/tools.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --torch-backend=$(BACKEND) $(LOCKED) $(TORCH) 2> /dev/null \
-	  || { [ -z "$(GPU)" ] && $(PIP) $(LOCKED) $(TORCH)+cpu 2> /dev/null; } || $(PIP) $(LOCKED) $(TORCH)
+	@$(UV) --torch-backend=$(BACKEND) $(LOCKED) $(TORCH) 2> $(VENV)/uv.txt \
+	  || { $(WHY); [ -z "$(GPU)" ] && $(PIP) --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu $(LOCKED) $(TORCH)+cpu 2> /dev/null; } \
+	  || { [ -n "$(GPU)" ] || echo "PyTorch for the CPU cannot be had here: the package index's own follows, with 2.7 GB for GPUs"; $(PIP) $(LOCKED) $(TORCH); }
 	$(MAKE) --no-print-directory -o $@ install-book+data+explore+cluster+test
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@

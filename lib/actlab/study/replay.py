@@ -108,8 +108,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
 
 def repeats_here() -> str:
     """One line: whether this machine repeats the bits of a recorded run of seconds (`params/bits.yaml`)."""
-    (record,) = (record for record in store.load_study("bits") if settings.kind_of(record))
-    outcome = replay(RecordedTrial(record, record["trials"][0]["label"]))
+    outcome = replay(recorded_trials("bits")[0])
     if outcome.record is None:
         return f"whether this machine repeats the recorded bits is not known: {outcome.sentence}"
     if outcome.record["equal"]:
