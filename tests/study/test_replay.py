@@ -12,7 +12,7 @@ from actlab.study import characters
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.load_model import trial_of
-from actlab.study.replay import recorded_trials, replay, replay_all, sample
+from actlab.study.replay import recorded_trials, repeats_here, replay, replay_all, sample
 from actlab.study.run import bring, run
 from actlab.study.tokens import TokenStudy
 from actlab.study.twins import TwinStudy
@@ -173,3 +173,12 @@ def test_processes_replay_the_same_bits():
     outcomes = replay_all(recorded_trials("one"), workers=2, keeps=True)
     assert [outcome.record["equal"] for outcome in outcomes] == [True, True]
     assert len(store.load_replays("one")) == 2
+
+
+def test_whether_this_machine_repeats_recorded_bits(toy):
+    """In a line, which `make book` prints: yes, or how far the loss is."""
+    (record,) = run(toy.replace(study="bits", activation="relu", trials=2)).present
+    assert repeats_here() == "this machine repeats the recorded bits: yes"
+    trial = record["trials"][0]
+    saved(record, (["trials", 0, "final", "val_loss"], trial["final"]["val_loss"] + 0.25))
+    assert repeats_here().startswith("this machine repeats the recorded bits: no, its loss differs by 2.5e-01 nats")
