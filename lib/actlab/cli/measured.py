@@ -1,10 +1,8 @@
 """What `actlab measure` computes: metrics of pairs, loss and accuracy of runs of any framework, one array a run."""
 
-import math
 import os
 from itertools import combinations
 from pathlib import Path
-from tokenize import TokenError
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ from scipy.special import softmax
 from actlab import metrics
 from actlab.cli.options import errors
 from actlab.errors import BadInput
+from actlab.records.labels import clipped
 from actlab.statistics.contrasts import means
 from actlab.statistics.estimate import log_limits
 
@@ -22,9 +21,9 @@ Array = NDArray[np.float64]
 
 
 def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str]) -> tuple[pd.DataFrame, list[str]]:
-    """(a row a metric: ``n`` runs, ``estimate``, ``low``, ``high`` (``statistics.means``; of pairs on a logarithmic
-    scale): metrics of pairs, then loss (nats) and accuracy (%) where there are labels; the runs that give a true class
-    the probability 0: the loss is then infinite, and has no interval).
+    """(a row a metric: ``n`` runs, ``estimate``, ``low``, ``high`` (``statistics.means``, inside the metric's range; of
+    pairs on a logarithmic scale): metrics of pairs, then loss (nats) and accuracy (%) where there are labels; the runs
+    that give a true class the probability 0: the loss is then infinite, and has no interval).
 
     Raises:
         BadInput: fewer than two runs, an array of another shape, rows that are no probabilities.
@@ -44,25 +43,22 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
     found, zero = means(pairs[~pairs["metric"].str.startswith("churn_")], "value", "metric"), list[str]()
     found["low"], found["high"] = log_limits(found["estimate"], found["low"], found["high"])
     if truth is not None:
-        of_runs, zero = scores(arrays, truth)
+        of_runs, zero = scores(arrays, truth.astype(int))
         found = pd.concat([found, of_runs], ignore_index=True)
+    ranges = {"accuracy": "val_accuracy", "loss": "val_loss"}
+    found = pd.concat([clipped(row, ranges.get(name, name)) for name, row in found.groupby("metric", sort=False)])
     return found[["metric", "n", "estimate", "low", "high"]], zero
 
 
-def scores(arrays: dict[str, Array], truth: Array) -> tuple[pd.DataFrame, list[str]]:
+def scores(arrays: dict[str, Array], truth: NDArray[np.int64]) -> tuple[pd.DataFrame, list[str]]:
     """(``means`` of the runs' loss and accuracy; the runs that give a true class the probability 0)."""
-    right = {name: values[np.arange(len(truth)), truth.astype(int)] for name, values in arrays.items()}
+    right = {name: values[np.arange(len(truth)), truth] for name, values in arrays.items()}
     zero = [f"{name} gives input {(p == 0).argmax()} (from 0)" for name, p in right.items() if not p.all()]
     runs = pd.DataFrame({"seed": list(arrays)})
-    if not zero:
+    with np.errstate(divide="ignore", invalid="ignore"):  # of an infinite loss
         runs["loss"] = [-np.log(p).mean() for p in right.values()]
-    runs["accuracy"] = [100 * (values.argmax(axis=1) == truth).mean() for values in arrays.values()]
-    found = means(runs.melt("seed", var_name="metric"), "value", "metric")
-    accuracy = found["metric"] == "accuracy", ["low", "high"]
-    found.loc[accuracy] = found.loc[accuracy].clip(0, 100)
-    if zero:
-        found.loc[len(found)] = {"metric": "loss", "n": len(arrays), "estimate": math.inf}
-    return found, zero
+        runs["accuracy"] = [100 * (values.argmax(axis=1) == truth).mean() for values in arrays.values()]
+        return means(runs.melt("seed", var_name="metric"), "value", "metric"), zero
 
 
 def probabilities(path: Path, logits: bool) -> Array:
@@ -79,13 +75,8 @@ def probabilities(path: Path, logits: bool) -> Array:
 
 def array_of(path: Path) -> Array:
     """The numbers in a .npy file, as doubles; nothing in it is run."""
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise BadInput(f"{path} is no array: it is not a regular file")
     try:
         with path.open("rb") as file:
-            found = np.lib.format.read_array(file, allow_pickle=False)
-    except (OSError, ValueError, TypeError, OverflowError, MemoryError, SyntaxError, TokenError) as error:
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False), dtype=np.float64)
+    except (OSError, ValueError, EOFError, MemoryError) as error:
         raise BadInput(f"{path} cannot be read as an array of numbers, as numpy.save writes it: {error}") from None
-    if found.dtype.kind not in "biuf":
-        raise BadInput(f"{path}: expected real numbers, got {found.dtype}")
-    return found.astype(np.float64)
