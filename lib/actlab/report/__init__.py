@@ -10,9 +10,10 @@ from actlab.errors import check_name
 from actlab.figures.style import image
 from actlab.files import write_bytes
 from actlab.report import drawings, summary
+from actlab.report.arms import ARM
 from actlab.report.compare import compare
 from actlab.report.drawings import left_out
-from actlab.report.study import ARM, Report, load
+from actlab.report.study import Report, load
 from actlab.report.summary import spreads
 
 __all__ = ["FORMATS", "Report", "compare", "left_out", "load", "spreads", "write"]

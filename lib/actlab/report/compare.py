@@ -9,7 +9,8 @@ import pandas as pd
 from actlab.errors import BadInput
 from actlab.records.labels import clipped, of_trials
 from actlab.records.settings import cell_of, differing, values_of
-from actlab.report.study import ARM, Report, load, rows_of
+from actlab.report.arms import ARM
+from actlab.report.study import Report, load, rows_of
 from actlab.report.summary import values
 from actlab.statistics.contrasts import contrasts
 from actlab.statistics.significance import ALPHA

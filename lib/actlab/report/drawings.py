@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from actlab.figures import plots
 from actlab.records.labels import METRICS, words
 from actlab.records.tables import load_curves
-from actlab.report.study import ARM, METRIC, Report, main
+from actlab.report.arms import ARM
+from actlab.report.study import METRIC, Report, main
 from actlab.statistics.significance import ALPHA
 
 NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility", "val_loss": "val_loss"}

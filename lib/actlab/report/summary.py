@@ -13,7 +13,8 @@ from actlab.figures.style import small
 from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, words
 from actlab.records.store import Record
-from actlab.report.study import ARM, METRIC, Report, bigram_loss, main
+from actlab.report.arms import ARM
+from actlab.report.study import METRIC, Report, bigram_loss, main
 from actlab.statistics.contrasts import jackknife, without_each
 from actlab.statistics.estimate import log_limits
 from actlab.statistics.significance import ALPHA
