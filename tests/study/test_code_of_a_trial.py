@@ -85,7 +85,7 @@ def hashed(package, **files):
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     found = tmp_path / "lib" / "actlab"
-    monkeypatch.setattr(provenance, "__file__", str(found / "study" / "provenance.py"))
+    monkeypatch.setattr(provenance.paths, "PACKAGE", found)
     return found
 
 

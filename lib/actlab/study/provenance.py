@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from actlab import paths
+from actlab.files import contents
 
 TRIALS = ("trial", "characters", "twins", "tokens", "images")
 CODE_OF_A_TRIAL = (
@@ -39,11 +40,9 @@ class Bare(ast.NodeTransformer):
 
 
 def code_sha256(*parts: str) -> str:
-    """Of the named files and folders of the package (all of it where none is named): their syntax trees without
-    docstrings, comments and file names, statement by statement, so that words change no hash;
-    checksums of data by their bytes."""
-    package = Path(__file__).resolve().parents[1]
-    roots = [package / part for part in parts] or [package]
+    """The hash of the named files and folders of the package: of their syntax trees without docstrings, comments and
+    file names, statement by statement, so that words change no hash; checksums of data by their bytes."""
+    roots = [paths.PACKAGE / part for part in parts]
     files = {f for root in roots for f in (root, *root.rglob("*"))}
     modules = [Bare().visit(ast.parse(f.read_bytes())) for f in files if f.suffix == ".py"]
     trees = [ast.dump(statement) for module in modules for statement in module.body]
@@ -92,11 +91,12 @@ def machine() -> dict[str, object]:
 def code() -> dict[str, object]:
     """The commit of actlab's own checkout, whether its files differed from it, and the hashes of the code in use. Read
     once, when a process starts to work."""
+    files = contents(sorted(paths.PACKAGE.rglob("*.py")), paths.PACKAGE)
     changes = paths.git("status", "--porcelain", "--", "lib")
     return {
         "git_commit": (paths.git("rev-parse", "HEAD") or "").strip() or None,
         "git_dirty": None if changes is None else bool(changes),
-        "lib_sha256": code_sha256(),
+        "lib_sha256": hashlib.sha256("\n".join(files).encode()).hexdigest(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
         "training": TRAINING,
     }
