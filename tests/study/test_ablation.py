@@ -7,7 +7,7 @@ import tiny
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
 from actlab.study.run import run
-from actlab.study.tokens import TokenStudy, own_shards
+from actlab.study.tokens import TokenStudy
 
 
 def test_own_shards(data_folder):
@@ -26,9 +26,5 @@ def test_own_shards(data_folder):
     )
     (record,) = run(mine).present
     assert (record["trials"][0]["status"], record["provenance"]["data"]["vocab_size"]) == ("done", 512)
-    (data_folder / "mine" / "train.bin").rename(data_folder / "mine" / "train_val.bin")
-    own_shards.cache_clear()
-    with pytest.raises(DataError, match=r"train_val.bin is named for both splits"):
-        own_shards("mine", 512)
     with pytest.raises(DataError, match="token 600, but the vocabulary has 512"):
         foreign.arms()[0].trials[0].data()

@@ -99,12 +99,6 @@ def means(names: Iterable[str], trials: Iterable[Results], pairs: Iterable[Resul
     return {f"avg_{name}": fmean(column) if column else math.nan for name, column in values.items()}
 
 
-def row_pairs(predictions: Predictions, couples: Sequence[tuple[str, str]], own: Iterable[str] = ()) -> list[Results]:
-    """The row-wise metrics of these pairs of trials."""
-    distances = metrics.pairwise(predictions, couples, own)
-    return [{"between": list(pair), **values} for pair, values in zip(couples, distances, strict=True)]
-
-
 def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Every unordered pair of disjoint ensembles of ``size`` trials each."""
     for first in combinations(labels, size):
@@ -113,14 +107,16 @@ def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...]
             yield first, second
 
 
-def ensembles(predictions: Predictions, size: int, most: int | None = None, own: Iterable[str] = ()) -> list[Results]:
+def ensembles(
+    predictions: Predictions, size: int, most: int | None = None, own_metrics: Iterable[str] = ()
+) -> list[Results]:
     """The row-wise metrics between the mean probabilities of two disjoint ensembles of ``size`` trials: of all such
     pairs, or of ``most`` of them, evenly spread over their list."""
     pairs = list(disjoint(list(predictions), size))
     n = min(most or len(pairs), len(pairs))
     rows = []
     for first, second in (pairs[i * len(pairs) // n] for i in range(n)):
-        distances = metrics.row_means(mean_of(predictions, first), mean_of(predictions, second), own)
+        distances = metrics.row_means(mean_of(predictions, first), mean_of(predictions, second), own_metrics)
         rows.append({"between": [list(first), list(second)], **distances})
     return rows
 
@@ -179,6 +175,11 @@ class Comparison:
         models = self.models(iteration, start)
         return {label: predict(net, self.frozen).to(self.device) for label, net in models.items()}
 
+    def row_pairs(self, predictions: Predictions) -> list[Results]:
+        """The row-wise metrics of every couple."""
+        distances = metrics.pairwise(predictions, self.couples, self.own_metrics)
+        return [{"between": list(pair), **values} for pair, values in zip(self.couples, distances, strict=True)]
+
     def record(self) -> store.Record:
         """The arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in
         %."""
@@ -225,10 +226,10 @@ class Comparison:
             blocks["trajectory"] = [self.snapshot(step) for step in measures.snapshots]
         if measures.ensembles:
             sizes = measures.ensembles
-            blocks["ensembles"] = {str(size): ensembles(self.end, size, own=self.own_metrics) for size in sizes}
+            blocks["ensembles"] = {str(size): ensembles(self.end, size, own_metrics=self.own_metrics) for size in sizes}
         if recipe.average:
             averaged = {str(decay): self.predictions(start=f"average/{decay}/weights/") for decay in recipe.decays}
-            pairs = {decay: row_pairs(nets, self.couples, self.own_metrics) for decay, nets in averaged.items()}
+            pairs = {decay: self.row_pairs(nets) for decay, nets in averaged.items()}
             blocks["average"] = recipe.single(pairs)
         if measures.equal_compute:
             blocks["equal_compute"] = [self.equal_compute(size) for size in (1, *measures.equal_compute)]
@@ -237,8 +238,8 @@ class Comparison:
     def as_published(self, evaluations: Results, iteration: int | None = None) -> Results:
         """The same trials as the published defects of measurement show them; empty where none is on."""
         costly = {BATCHES} if iteration is not None else set()  # at the end only
-        on = tuple(name for name in self.measures.protocol if name in OF_MEASUREMENT and name not in costly)
-        return AS_PUBLISHED[-1](on, self.models(iteration), evaluations, self.first) if on else {}
+        defects = tuple(name for name in self.measures.protocol if name in OF_MEASUREMENT and name not in costly)
+        return AS_PUBLISHED[-1](defects, self.models(iteration), evaluations, self.first) if defects else {}
 
     def snapshot(self, step: int) -> Results:
         """Each trial's evaluation at a step and its distance to its own end; the pairs and defects there."""
@@ -246,14 +247,13 @@ class Comparison:
         evaluations = {
             label: entry for label, history in histories.items() for entry in history if entry["iteration"] == step
         }
-        there = self.predictions(step)
+        predictions, end = self.predictions(step), self.end
+        to_end = {a: metrics.row_means(predictions[a], end[a], self.own_metrics) for a in predictions}
         return {
             "iteration": step,
-            "to_end": [
-                {"between": [a, a], **metrics.row_means(there[a], self.end[a], self.own_metrics)} for a in there
-            ],
+            "to_end": [{"between": [label, label], **values} for label, values in to_end.items()],
             "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
-            "pairs": self.with_distances(row_pairs(there, self.couples, self.own_metrics), step),
+            "pairs": self.with_distances(self.row_pairs(predictions), step),
             "as_published": self.as_published(evaluations, step),
         }
 

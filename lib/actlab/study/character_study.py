@@ -44,23 +44,23 @@ def switched_on(protocol: str | dict[str, str]) -> tuple[str, ...]:
 def _checked_protocol(protocol: str | dict[str, str]) -> str | dict[str, str]:
     if isinstance(protocol, str):
         check_name("protocol", protocol, ("corrected", "as_published"))
-    on = switched_on(protocol)
-    for name in on:
+    active = switched_on(protocol)
+    for name in active:
         check_name("protocol", name, DEFECTS)
     if "evaluation" in protocol and "selection" not in protocol:
         raise BadInput("protocol evaluation: random batches measure the last weights, so it needs selection: final")
-    if {*on} & {*OF_MEASUREMENT} and not AS_PUBLISHED:
+    if {*active} & {*OF_MEASUREMENT} and not AS_PUBLISHED:
         raise BadInput("these defects are measured by the audit: add plugins: [actlab_audit.defects]")
     return protocol
 
 
 def defects_of(protocol: str | dict[str, str], model: str, activation: str) -> tuple[str, ...]:
     """The names of the defects that are on in an arm: those of the protocol that apply to it."""
-    on = switched_on(protocol)
+    active = switched_on(protocol)
     ignored = model != "charlm"
-    gated = find_activation(activation).gated and not (ignored and IGNORED in on)
+    gated = find_activation(activation).gated and not (ignored and IGNORED in active)
     applies = {IGNORED: ignored, BOTH: model == "convlm", DOUBLED: gated}
-    return tuple(name for name in DEFECTS if name in on and applies.get(name, True))
+    return tuple(name for name in DEFECTS if name in active and applies.get(name, True))
 
 
 Protocol = Annotated[str | dict[str, str], AfterValidator(_checked_protocol)]
@@ -156,10 +156,10 @@ class CharacterStudy(LanguageStudy):
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""
         for point in self.points():
-            on = defects_of(self.protocol, point["model"], point["activation"])
-            point["defects"] = tuple(name for name in on if name in OF_TRAINING)
+            active = defects_of(self.protocol, point["model"], point["activation"])
+            point["defects"] = tuple(name for name in active if name in OF_TRAINING)
             point["fixed"] = 0 if point["varies"] == ALL else self.seed
-            if DOUBLED in on:
+            if DOUBLED in active:
                 point["gated_width"] = "doubled"
             yield self.trial.planned(point, self.seed)
 
@@ -180,8 +180,8 @@ class CharacterStudy(LanguageStudy):
         for planned in self.firsts() if changes else ():
             measures = self.measures(planned, kind)
             also = tuple(step for step in measures.snapshots if step % planned.evaluate_every)
-            alone = {} if kind == "trials" else {"varies": ALL, "fixed": 0}
-            first = planned.model_copy(update={"also": also, **alone})
+            varies = {} if kind == "trials" else {"varies": ALL, "fixed": 0}
+            first = planned.model_copy(update={"also": also, **varies})
             trials = tuple(first.with_change(seed, change) for seed, change in changes)
             words = [first.model, first.activation]
             words += [first.varies] if first.varies != ALL else []
@@ -198,11 +198,11 @@ class CharacterStudy(LanguageStudy):
         if kind == "trials":
             sizes = {name: getattr(self, name) for name in ("snapshots", "ensembles", "equal_compute")}
             return replace(measures, protocol=protocol, **sizes)
-        on = first.defects
+        defects = first.defects
         if DOUBLED in protocol:
-            on += (DOUBLED,)  # twice: recorded ids have it so
+            defects += (DOUBLED,)  # twice: recorded ids have it so
         snapshots = self.snapshots if kind == "perturbed" and self.follow else ()
-        return replace(measures, protocol=on, snapshots=snapshots)
+        return replace(measures, protocol=defects, snapshots=snapshots)
 
 
 Study = CharacterStudy

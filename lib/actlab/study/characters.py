@@ -84,13 +84,10 @@ class CharacterTrial(LanguageTrial):
     @classmethod
     def of_record(cls, record: Record, label: str) -> Self:
         """A recorded trial, with its defects of training, and its evaluations at snapshots."""
-        config = record["config"]
-        on, every = config.get("protocol", ()), config["recipe"]["evaluate_every"]
-        more = {
-            "defects": tuple(name for name in on if name in OF_TRAINING),
-            "also": tuple(step for step in config.get("snapshots", ()) if step % every),
-        }
-        return super().of_record(record, label).model_copy(update=more)
+        trial, config = super().of_record(record, label), record["config"]
+        defects = tuple(name for name in config.get("protocol", ()) if name in OF_TRAINING)
+        also = tuple(step for step in config.get("snapshots", ()) if step % trial.evaluate_every)
+        return trial.model_copy(update={"defects": defects, "also": also})
 
     def seed_of(self, stream: str) -> int:
         """The seed that feeds the named stream."""
@@ -106,8 +103,8 @@ class CharacterTrial(LanguageTrial):
 
     def with_change(self, seed: int, change: str = PLAIN) -> Self:
         """The same for another seed and change. One stream at the seed of all others is no variation."""
-        alone = {"varies": ALL, "fixed": 0} if seed == self.fixed else {}
-        return self.model_copy(update={"seed": seed, "change": change, **alone})
+        varies = {"varies": ALL, "fixed": 0} if seed == self.fixed else {}
+        return self.model_copy(update={"seed": seed, "change": change, **varies})
 
     @property
     def recipe(self) -> Recipe:

@@ -97,14 +97,14 @@ class ImageTrial(Trial):
         since = time.perf_counter()
         losses = stacked.train(stack, images.train.pixels, images.train.labels, self.batch_size, self.epochs, orders)
         spent = (time.perf_counter() - since) / losses.numel()
-        found: dict[str, Tensor] = {"train_loss": losses}
+        measures: dict[str, Tensor] = {"train_loss": losses}
         for name, part in (("val", images.validation), ("test", images.test)):
-            measures = stacked.evaluate(stack, part.pixels, part.labels)
-            found |= {f"{name}_{what}": values for what, values in measures.items()}
+            stacked_measures = stacked.evaluate(stack, part.pixels, part.labels)
+            measures |= {f"{name}_{what}": values for what, values in stacked_measures.items()}
         outcomes: list[Outcome] = []
         for trial, at in zip(task.trials, places, strict=True):
-            own = {name: values[at].item() for name, values in found.items()}
-            outcomes.append(({"label": trial.label, "seed": trial.seed, **_results(own), "seconds": spent}, {}))
+            numbers = {name: values[at].item() for name, values in measures.items()}
+            outcomes.append(({"label": trial.label, "seed": trial.seed, **_results(numbers), "seconds": spent}, {}))
         return outcomes
 
 

@@ -36,8 +36,8 @@ OF_OPTIMIZER = ("betas", "clip", "learning_rate", "rate_factor", "schedule", "wa
 
 def study_of(kind: str, where: str = "") -> type[Study]:
     """The class of studies of a kind, loaded when it is needed; ``where`` the kind stands, for the message."""
-    found: type[Study] = import_module(f"actlab.study.{KINDS.find(kind, where)}").Study
-    return found
+    study: type[Study] = import_module(f"actlab.study.{KINDS.find(kind, where)}").Study
+    return study
 
 
 def trial_in(record: store.Record, label: str) -> Trial:
@@ -109,9 +109,9 @@ def overridden(values: Settings, plugins: Sequence[str], sets: Sequence[str], ch
     given |= {name: value for name, value in changes.items() if value is not None}
     plugins = [*plugins, *as_list(given.pop("plugins", []))]
     with suppress(AttributeError):  # a per_arm that is no mapping of mappings is refused later
-        for own in values.get("per_arm", {}).values():
+        for settings in values.get("per_arm", {}).values():
             for name in given:  # what the command line says holds for every arm
-                own.pop(name, None)
+                settings.pop(name, None)
     for name, value in given.items():
         set_in(values, name, value)
     if given and values.get("plan"):

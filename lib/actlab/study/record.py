@@ -43,9 +43,9 @@ def differing(trial: Results, other: Results) -> list[str]:
 
 def _alike(arm: Arm) -> list[store.Record]:
     """The records of an arm's settings, with other trials or other measures of them."""
-    own = store.digest(without_trials(arm.config))
+    settings = store.digest(without_trials(arm.config))
     files = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
-    return [store.load(file) for file in files if _settings_in(file) == own]
+    return [store.load(file) for file in files if _settings_in(file) == settings]
 
 
 @cache
@@ -62,10 +62,10 @@ def check_growth(arm: Arm, trial: Results) -> None:
     are in no record. Either way they are held to the recorded bits.
     """
     for record in _alike(arm):
-        for known in record["trials"]:
-            if trial["status"] == "failed" or known["label"] != trial["label"]:
+        for before in record["trials"]:
+            if trial["status"] == "failed" or before["label"] != trial["label"]:
                 continue
-            if differs := differing(known, trial):
+            if differs := differing(before, trial):
                 raise RecordError(
                     f"{arm.id}: trial {trial['label']} comes out differently here than {store.where(arm.study)} has it "
                     f"({', '.join(differs)}): a study grows "
@@ -115,9 +115,9 @@ def finish(arm: Arm, record: store.Record) -> store.Record:
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
-        there = recorded(arm)
-        if there is not None and not any(map(differing, there["trials"], plain["trials"])):
-            return there
+        existing = recorded(arm)
+        if existing is not None and not any(map(differing, existing["trials"], plain["trials"])):
+            return existing
         store.save(store.path_of(arm.study, arm.id), record)  # another result there is never replaced
     failure_of(arm).unlink(missing_ok=True)
     return plain

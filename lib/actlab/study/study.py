@@ -231,8 +231,8 @@ class LanguageStudy(Study):
         arms: list[Arm] = []
         losses: dict[tuple[float, int], float] = {}
         while wanted := step(losses, rule)[0]:
-            ones = [self.replace(**{self.tunes: rate, "seed": seed, "trials": 1}) for rate, seed in wanted]
-            arms += (new := [one.arms_of(self.recorded[0])[0] for one in ones])
+            single = [self.replace(**{self.tunes: rate, "seed": seed, "trials": 1}) for rate, seed in wanted]
+            arms += (new := [study.arms_of(self.recorded[0])[0] for study in single])
             for tried, record in zip(wanted, map(recorded, new), strict=True):
                 if record is None:
                     return arms

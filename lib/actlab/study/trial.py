@@ -63,13 +63,13 @@ class Trial(Checked):
     def settings(self) -> Settings:
         """The settings that it shares with its arm, as records hold them: recorded ids need them to stay as they
         are."""
-        found: Settings = {}
+        settings: Settings = {}
         for name, (block, optional) in self.identifying().items():
             value = getattr(self, name)
             if not optional or value != type(self).model_fields[name].default:
-                (found.setdefault(block, {}) if block else found)[name] = value
-        found["dataset"] = short_name(found["dataset"])
-        return found | ({"parts": dict(self.parts)} if self.parts else {})
+                (settings.setdefault(block, {}) if block else settings)[name] = value
+        settings["dataset"] = short_name(settings["dataset"])
+        return settings | ({"parts": dict(self.parts)} if self.parts else {})
 
     @property
     def label(self) -> str:

@@ -40,12 +40,12 @@ def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
     wanted = {name: str(getattr(arm.trials[0], name)) for name in tuned_by}
     if rates.of and "activation" in wanted:
         wanted["activation"] = rates.of
-    known = [choice for choice in choices(rates.study) if choice.rate is not None]
-    fitting = [choice for choice in known if wanted.items() <= choice.cell.items()]
+    chosen_rates = [choice for choice in choices(rates.study) if choice.rate is not None]
+    fitting = [choice for choice in chosen_rates if wanted.items() <= choice.cell.items()]
     if not fitting:
         if not store.folder_of(rates.study).exists():
             raise UnknownName("study", rates.study, store.studies(), "rates (known once it has records)")
-        cells = dict.fromkeys(" ".join(choice.cell[name] for name in tuned_by) for choice in known)
+        cells = dict.fromkeys(" ".join(choice.cell[name] for name in tuned_by) for choice in chosen_rates)
         raise BadInput(
             f"{store.where(rates.study)} has chosen no learning rate for {' '.join(wanted.values())}, but for "
             f"{', '.join(cells) or 'none'}: run it to its end, tune this arm too, or say `of` in `rates`"
@@ -55,8 +55,8 @@ def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
 
 def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
     """Setting that bears on a rate -> (its value where the rate was chosen, in this arm), where the two differ."""
-    here = settled(arm.as_record)
-    both = {name: (text(choice.settings.get(name)), text(here.get(name))) for name in BEAR_ON_RATE}
+    settings = settled(arm.as_record)
+    both = {name: (text(choice.settings.get(name)), text(settings.get(name))) for name in BEAR_ON_RATE}
     if arm.config["activation"] != choice.cell["activation"]:  # another's rate, which `of` asks for
         del both["source"]
     return {name: values for name, values in both.items() if values[0] != values[1]}
@@ -69,8 +69,8 @@ def warn_of_departures(rates: Rates, tuned_by: Sequence[str], arms: Sequence[Arm
         for name, values in departures(chosen(rates, tuned_by, arm), arm).items():
             differing[name].add(values)
     texts = [
-        f"{name} {' | '.join(sorted({there for there, _ in values}))}, "
-        f"here {' | '.join(sorted({here for _, here in values}))}"
+        f"{name} {' | '.join(sorted({tuned for tuned, _ in values}))}, "
+        f"here {' | '.join(sorted({own for _, own in values}))}"
         for name, values in differing.items()
     ]
     if texts:
