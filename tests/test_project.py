@@ -1,8 +1,6 @@
 """A project of a user's own: found from its folders, beside actlab's checkout and without one."""
 
-import errno
 import textwrap
-from unittest.mock import Mock
 
 import pytest
 from history import commit, git
@@ -73,15 +71,6 @@ def test_a_new_project_runs_reports_and_compares(own, capsys):
     assert (own / "README.md").read_text() == "mine"
     assert typed("init") == 2
     assert typed("init", paths.ROOT) == 2
-
-
-def test_a_disk_that_is_full_leaves_no_half_of_a_file(tmp_path, monkeypatch, capsys):
-    """Which the next `init` would take for the user's own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("os.fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
-    assert typed("init", "own") == 2
-    assert "No space left on device" in capsys.readouterr().err
-    assert not [path for path in (tmp_path / "own").rglob("*") if path.is_file()]
 
 
 @pytest.mark.usefixtures("no_own_parts")
