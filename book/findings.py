@@ -78,11 +78,12 @@ def alone(value: float) -> Estimate:
 
 # --- Between seeds: params/answer.yaml -------------------------------------------------------------------------------
 @cache
-def effects() -> pd.DataFrame:
-    """Differences from ReLU at equal loss, with the outcomes of the plan."""
+def effects(share: float = 0) -> pd.DataFrame:
+    """Differences from ReLU at equal loss, with the outcomes of the plan: at the lowest loss that all activations
+    reach, or ``share`` of the way back to the first."""
     curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
     bigram = actlab.load_baselines("answer")["val_loss"].get("bigram", np.inf)
-    return actlab.equal_loss(curves, along, TV, exclude_above=bigram, planned=30, margin=0.005)
+    return actlab.equal_loss(curves, along, TV, exclude_above=bigram, planned=30, margin=0.005, share=share)
 
 
 @cache
@@ -133,7 +134,8 @@ def between_seeds() -> list[Finding]:
         ),
     ]
     for suffix, when, table in (
-        ("", "at equal loss", effects()),
+        ("", "at the lowest common loss", effects()),
+        ("-early", "earlier in training, 90% of the way back to the first common loss", effects(0.9)),
         ("-at-the-end", "at the end of training", effects_at_the_end()),
     ):
         bounds = 100 * table.groupby("model").apply(actlab.bound, include_groups=False)
@@ -142,7 +144,8 @@ def between_seeds() -> list[Finding]:
         where = {"": "in five architectures", "-lstm": "in the LSTM"}
         for name, value in most.items():
             title = f"activation-bound{name}{suffix}"
-            found.append(fact(title, f"{what}, {where[name]}", alone(value), unit=POINTS, front=not suffix))
+            front = suffix != "-at-the-end"
+            found.append(fact(title, f"{what}, {where[name]}", alone(value), unit=POINTS, front=front))
         for outcome, said in OUTCOMES.items():
             count = alone((table["outcome"] == outcome).sum())
             what = f"of 30 comparisons with ReLU {said} {when}"
@@ -184,6 +187,25 @@ def remedies() -> dict[str, pd.DataFrame]:
     return {name: 100 * (without_each_seed(pairs) - plain) for name, pairs in made.items()}
 
 
+@cache
+def jitter() -> pd.DataFrame:
+    """Architecture and activation -> how far a run is from itself ten steps earlier, as a percentage (``share``) of how
+    far two seeds are apart, and how many points nearer (``change``, below 0)."""
+    seeds, itself = actlab.load("jitter")[1], actlab.load_pairs("jitter", of="to_end")
+    ten = itself[itself["iterations"] - itself["iteration"] == 10]
+    found = actlab.share(ten, seeds, TV).set_index(ARM)
+    return pd.DataFrame({"share": 100 * found["estimate"], "change": 100 * (found["value"] - found["reference"])})
+
+
+@cache
+def recipe() -> pd.DataFrame:
+    """Activation -> total variation after one bit as a percentage of that between seeds, under the ordinary recipe in
+    nanotransformer: a ratio of arithmetic means, as planned."""
+    seeds, changed = (actlab.load("recipe", kind)[1] for kind in ("trials", "perturbed"))
+    bit = changed[changed["variant"] == "nudge"].groupby("activation")[TV].mean()
+    return 100 * bit / seeds.groupby("activation")[TV].mean()
+
+
 REMEDIES = {
     "averaging": "moving average of the last 100 steps' weights, at a constant rate",
     "learning-rate-decay": "learning rate that falls to 0 over the last half",
@@ -215,7 +237,7 @@ def dearer(study: str, decay: float) -> pd.Series:
 
 def agreement() -> list[Finding]:
     """What takes the difference between seeds off, and at which loss."""
-    fact = partial(Finding, n=10, page="remedies")
+    fact = partial(Finding, n=10, page="answer")
     found = []
     for name, table in remedies().items():
         study = "remedies, remedies-cooldown" if name in ("learning-rate-decay", "both") else "remedies"
@@ -234,6 +256,12 @@ def agreement() -> list[Finding]:
             where, front = f"{row['model']}, {row['activation']}, {rate} rate", rate == "falling"
             what = f"change between two seeds by averaging, where it is {end} of twelve configurations ({where})"
             found.append(fact(f"{name}-{end}", what, estimate(row, 100), unit=POINTS, study=study, front=front))
+    steps = jitter()["share"]
+    for end, value in (("least", steps.min()), ("most", steps.max())):
+        what = (
+            f"of another seed's difference is between a run and itself ten steps earlier, {end} of four configurations"
+        )
+        found.append(fact(f"jitter-{end}", what, alone(value), n=5, unit="%", study="jitter", digits=0, front=True))
     cost = dearer("remedies", 0.99)
     better = constant().query("p_holm < 0.05")["difference"] < 0
     average = "what averaging changes in the loss at a constant rate (mean of twelve configurations)"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from actlab.records.labels import words
 
-CAUSE_OPEN = "excluded, cause open"
+CAUSE_OPEN = "differs, cause not shown"
 LACKS = {
     "not run": "records of its configurations",
     "undecided": "more trials",

@@ -23,8 +23,8 @@ HEADLINES: dict[str, tuple[str, tuple[str, ...]]] = {
     "T13": ("arithmetic error", ("33", "95")),
     "T43": ("undecided", ("6.288 [0.337, 117.368]",)),
     "T94": ("contradicted", ("charlm, churn 0.164, total variation 0.119",)),
-    "T25": ("excluded, cause open", ("churn 0.437",)),
-    "T62b": ("excluded, cause open", ("total variation 0.425",)),
+    "T25": ("differs, cause not shown", ("churn 0.437",)),
+    "T62b": ("differs, cause not shown", ("total variation 0.425",)),
     "T30b": ("undecided", ("33.054 to 36.732", "33.186 to 36.911")),
     "T20": ("artefact", ("1.762", "0.0097 [0.0094, 0.0099]")),
     "T21": ("artefact", ("199.77",)),
@@ -46,7 +46,7 @@ def check_counts(statements: pd.DataFrame) -> None:
     """Statements about results, by verdict."""
     results = statements[statements["kind"] == "outcome"]
     count = results["verdict"].value_counts()
-    known = ["artefact", "excluded, cause open", "contradicted", "self-contradiction", "its files say otherwise"]
+    known = ["artefact", "differs, cause not shown", "contradicted", "self-contradiction", "its files say otherwise"]
     agrees([*count[known]], [22, 16, 2, 11, 1], "artefacts, excluded, contradicted, denied by texts or files")
     agrees((len(results), count["replicated"], count[known].sum()), (108, 16, 52), "replicate, do not stand")
     agrees((count["not run"], count["no run behind it"] + count["not testable"]), (22, 10), "open: no run, none could")

@@ -11,7 +11,7 @@ from actlab_audit.evidence import ALIKE, MIXED
 from actlab_audit.verdicts import Finding, explained
 
 LOSSES = (2.0, 2.1, 2.2)
-WAITS, OPEN = "undecided", "excluded, cause open"
+WAITS, OPEN = "undecided", "differs, cause not shown"
 
 
 def flawed(model="minigpt", activation="gelu", losses=LOSSES, protocol=(IGNORED,), steps=10, **config):
@@ -39,7 +39,7 @@ MEANS = yaml.safe_load("""
 - [val_accuracy, 48.9, {}, lite, replicated]  # read at 3,000 positions: 0.9 points more or less
 - [val_accuracy, 52.0, {}, lite, contradicted]
 - [val_loss, 2.1, {activations: [gelu]}, lite, not run]
-- [val_loss, 2.5, {flaw: a flaw}, lite, "excluded, cause open"]
+- [val_loss, 2.5, {flaw: a flaw}, lite, "differs, cause not shown"]
 - [val_loss, 2.1, {scales: [full], others: [lite]}, lite, not run]
 - [val_loss, 2.5, {scales: [full], others: [lite]}, lite, not run]
 - [val_loss, 2.5, {scales: [full]}, full, contradicted]
@@ -247,9 +247,9 @@ READINGS = yaml.safe_load("""
 - [0.6, 0.3, 10, partial, contradicted]
 - [0.8, 0.8, 10, partial, contradicted]
 - [0.65, 0.65, 10, partial, contradicted]
-- [0.6, 0.6, 9, partial, "excluded, cause open"]
-- [0.6, 0.6, 10, lite, "excluded, cause open"]
-- [0.0, 0.0, 0, "", "excluded, cause open"]
+- [0.6, 0.6, 9, partial, "differs, cause not shown"]
+- [0.6, 0.6, 10, lite, "differs, cause not shown"]
+- [0.0, 0.0, 0, "", "differs, cause not shown"]
 """)
 
 
