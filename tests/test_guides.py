@@ -16,7 +16,7 @@ from tiny import ran, typed
 
 from actlab import paths
 from actlab.records import store
-from actlab.study import replay, status
+from actlab.study.after import replay
 
 BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(
@@ -73,7 +73,6 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     small = ("--set", "study=mine-tuning", "--set", "model=charlm", "--set", "activation=shifted_softplus")
     small = (*small, "--max-iters", 2)
     assert typed("run", "my-study.yaml", "--workers", 1, "--set", tuning, *small) == 0
-    monkeypatch.setattr(status, "seconds_timed", lambda trial, _: {status.pace_of(trial): 1.0})
     done = replay.Replay("replayed", {})
     monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
 

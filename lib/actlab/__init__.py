@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
     from actlab.statistics.equal_loss import at_equal_loss, at_loss, equal_loss
     from actlab.statistics.share import share
-    from actlab.study.load_model import load_model
+    from actlab.study.after.load_model import load_model
     from actlab.study.run import run_experiment
 
 __all__ = [
@@ -59,7 +59,7 @@ HOMES = {
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
     "statistics.share": ("share",),
     "study.run": ("run_experiment",),
-    "study.load_model": ("load_model",),
+    "study.after.load_model": ("load_model",),
 }
 """Where the public names are, if not in ``plugins``; imported on first use: records need no torch."""
 

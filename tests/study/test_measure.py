@@ -14,10 +14,10 @@ from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import baselines, tokens
+from actlab.study.after.load_model import trial_of
 from actlab.study.arm import disjoint, ensembles
 from actlab.study.cache import tensors_of
 from actlab.study.character_study import CharacterStudy
-from actlab.study.load_model import trial_of
 from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256
 

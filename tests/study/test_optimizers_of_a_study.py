@@ -10,8 +10,8 @@ import actlab
 from actlab.activations import get_activation
 from actlab.errors import BadInput
 from actlab.records import store, tables
+from actlab.study.after.load_model import load_model, trial_of
 from actlab.study.character_study import CharacterStudy
-from actlab.study.load_model import load_model, trial_of
 from actlab.study.params import trial_in
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy

@@ -8,7 +8,7 @@ from tiny import typed
 
 from actlab import paths
 from actlab.records import store
-from actlab.study.load_model import load_model, trial_of
+from actlab.study.after.load_model import load_model, trial_of
 from actlab.study.params import read_params
 from actlab.study.run import load, run
 

@@ -9,10 +9,10 @@ from actlab import paths
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
 from actlab.study import characters
+from actlab.study.after.load_model import trial_of
+from actlab.study.after.replay import recorded_trials, repeats_here, replay, replay_all, sample
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.load_model import trial_of
-from actlab.study.replay import recorded_trials, repeats_here, replay, replay_all, sample
 from actlab.study.run import bring, run
 from actlab.study.tokens import TokenStudy
 from actlab.study.twins import TwinStudy

@@ -18,9 +18,10 @@ from actlab import paths
 from actlab.errors import BadInput, DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.files import write_text
 from actlab.records import store
-from actlab.study import characters, status, tokens
+from actlab.study import characters, tokens
 from actlab.study import images as sweep
 from actlab.study import run as study
+from actlab.study.after import status
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.progress import Ended, Recorded

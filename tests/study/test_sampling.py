@@ -7,9 +7,9 @@ import torch
 from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import sampling
+from actlab.study.after import sampling
+from actlab.study.after.sampling import texts_of
 from actlab.study.character_study import CharacterStudy
-from actlab.study.sampling import texts_of
 
 
 def spec(activation="gelu", model="charlm"):

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 import tiny
 
-from actlab.study import status
+from actlab.study.after import status
 from actlab.study.run import load, run
 from actlab.trainers import loop
 

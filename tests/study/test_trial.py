@@ -16,8 +16,8 @@ from actlab import metrics, paths
 from actlab.errors import BadInput, DataError
 from actlab.records import store
 from actlab.study import cache, characters
+from actlab.study.after.load_model import load_model, trial_of
 from actlab.study.cache import place_of, tensors_of
-from actlab.study.load_model import load_model, trial_of
 from actlab.study.record import record_of
 from actlab.study.run import run
 from actlab.trainers import checkpoint, loop

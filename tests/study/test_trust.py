@@ -8,12 +8,13 @@ import tiny
 from actlab import paths
 from actlab.errors import BadInput, DamagedRecord
 from actlab.files import write_text
-from actlab.study import provenance, status
+from actlab.study import provenance
+from actlab.study.after import status
+from actlab.study.after.load_model import trial_of
+from actlab.study.after.replay import replay
 from actlab.study.cache import place_of
 from actlab.study.character_study import CharacterStudy
-from actlab.study.load_model import trial_of
 from actlab.study.params import overridden
-from actlab.study.replay import replay
 from actlab.study.run import run
 
 

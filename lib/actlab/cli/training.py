@@ -163,7 +163,7 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Trials of each arm by their state, and the time that is left, from what ended trials took."""
-    from actlab.study import status as how_far
+    from actlab.study.after import status as how_far
 
     rows = []
     for study in _studies(params, model, activation, trials, max_iters, device, set_, plugin):
@@ -189,7 +189,7 @@ def sample(
     """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
     again; whether they are the recorded ones is said."""
     from actlab.plugins import load_plugins
-    from actlab.study import sampling
+    from actlab.study.after import sampling
 
     load_plugins(plugin or ())
     texts = sampling.texts_of(record, seed or [None], prompt, length, draw)
@@ -218,8 +218,8 @@ def replay(
     from actlab.plugins import load_plugins
     from actlab.records import store
     from actlab.records.find import find
-    from actlab.study import replay as replays
-    from actlab.study.load_model import trial_of
+    from actlab.study.after import replay as replays
+    from actlab.study.after.load_model import trial_of
     from actlab.study.progress import StudyDisplay
 
     if quick:

@@ -18,10 +18,10 @@ from actlab.errors import ActlabError
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
 from actlab.models import MODELS
+from actlab.study.after.sampling import reading, sample
 from actlab.study.cache import run_task, tensors_of
 from actlab.study.character_study import CharacterStudy
 from actlab.study.characters import CharacterTrial
-from actlab.study.sampling import reading, sample
 from actlab.study.trial import Task
 
 Array = NDArray[np.float64]

@@ -16,8 +16,8 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
+from actlab.study.after.load_model import RecordedTrial
 from actlab.study.cache import train_afresh
-from actlab.study.load_model import RecordedTrial
 from actlab.study.progress import Ended, Started, Training, Watch, unwatched, why
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import Report, Task

@@ -13,7 +13,7 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.load_model import model_of, trial_of
+from actlab.study.after.load_model import model_of, trial_of
 from actlab.study.params import RECORDED
 from actlab.trainers import setup
 from actlab.trainers.seeds import generator
