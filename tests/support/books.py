@@ -9,6 +9,7 @@ def book_of(root, *pages, intro="# Intro\n"):
     """Lay out a book of these pages below a folder, with the real settings and style; its folder."""
     book = root / "book"
     shutil.copytree(paths.ROOT / "book/_static", book / "_static")
+    shutil.copytree(paths.ROOT / "book/_ext", book / "_ext")
     shutil.copy(paths.ROOT / "book/references.bib", book)
     shutil.copy(paths.ROOT / "_config.yml", book / "_config.yml")
     toc = "".join(f"- file: {page}\n" for page in pages)
