@@ -85,7 +85,7 @@ def _open(path: Path) -> BinaryIO:
 def sha256(path: Path) -> str:
     """Hex digest of a file's content (uncompressed where it is a gzip file)."""
     with _open(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def fetch(source: Source) -> Path:

@@ -1,6 +1,7 @@
 """Process set-up before training: threads, how the C library handles freed memory, bfloat16 on this processor."""
 
 import ctypes
+from contextlib import suppress
 from functools import cache
 
 import torch
@@ -43,15 +44,10 @@ def bfloat16_arithmetic() -> bool:
     )
 
 
-@cache
-def keep_freed_memory() -> bool:
-    """Freed memory stays with the process: otherwise each step's large tensors go back to the system and are faulted in
-    again, zeroed, at the next.
-
-    Whether the C library did so: False where it is not glibc.
-    """
-    try:
+def keep_freed_memory() -> None:
+    """Ask glibc to keep freed memory with the process: otherwise each step's large tensors go back to the system and
+    are faulted in again, zeroed, at the next. Another C library has no such setting."""
+    with suppress(OSError, AttributeError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError, TypeError):
-        return False
-    return all(mallopt(number, value) == 1 for number, value in KEEP.items())
+        for number, value in KEEP.items():
+            mallopt(number, value)
