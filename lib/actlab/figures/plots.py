@@ -170,7 +170,7 @@ def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "acti
             reach = reach_of(rows["estimate"], rows["low"], rows["high"])
             style: dict[str, Any] = {"color": looks(names)[name][0], "label": in_words(name)}
             axes.bar(beside + np.arange(len(groups)), rows["estimate"], 0.9 * width, yerr=reach, **style)
-        axes.set_xticks(range(len(groups)), _short(groups), fontsize=9)
+        axes.set_xticks(range(len(groups)), _values(_short(groups)), fontsize=9)
         axes.set_ylabel(label)
         axes.grid(axis="x", visible=False)
         legend(figure, [axes], 6)
@@ -187,6 +187,11 @@ def _short(groups: Sequence[str]) -> list[str]:
     parts = [name.split(", ") for name in groups]
     shared = set.intersection(*map(set, parts)) if len(parts) > 1 else set[str]()
     return ["\n".join(in_words(part) for part in name if part not in shared) for name in parts]
+
+
+def _values(names: Sequence[str]) -> list[str]:
+    """The values alone of ``learning_rate=0.001``, where names stand beside each other."""
+    return ["\n".join(line.rpartition("=")[2] for line in name.splitlines()) for name in names]
 
 
 def scatter(table: pd.DataFrame, x: str, y: str, group: str = "group", arm: str = "arm") -> Figure:
@@ -248,7 +253,7 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
         heat.grid(visible=False)
         heat.set_yticks(places, groups, fontsize=8)
         for axes, names in ((means, groups), (boxes, groups), (heat, arms)):
-            axes.set_xticks(range(len(names)), names, fontsize=8, rotation=30 if len(names) > 4 else 0)
+            axes.set_xticks(range(len(names)), _values(names), fontsize=8, rotation=30 if len(names) > 4 else 0)
         ranking.barh(cv.index, cv, color=GREY)
         ranking.tick_params(axis="y", labelsize=8)
         ending = "" if len(cv) else ": one has none"
