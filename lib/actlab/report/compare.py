@@ -9,6 +9,7 @@ import pandas as pd
 from actlab.errors import BadInput
 from actlab.records.labels import clipped, of_trials
 from actlab.records.settings import cell_of, differing, values_of
+from actlab.records.store import Record
 from actlab.report.arms import ARM
 from actlab.report.study import Report, load, rows_of
 from actlab.report.summary import values
@@ -57,7 +58,7 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     return [*lines, f"{len(shared)} arms are in both studies, {left_out} in one of them"], table
 
 
-def _key(record: dict, names: list[str]) -> str:
+def _key(record: Record, names: list[str]) -> str:
     return repr([cell_of(record), values_of(record, names)])
 
 
