@@ -80,8 +80,8 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
             together what one run costs, ``equal_compute`` (column ``size``; ``first`` and ``second`` are tuples of
             members, of which they share none); ``published`` (as ``along``, but each network on inputs of its own, one
             network with itself too; ``coded_pd``: total variation, were the inputs the same); ``to_end`` (each run at a
-            snapshot against itself at the end: column ``iteration``); ``steps`` (of twins in lockstep: ``sides_apart``,
-            ``gradient_distance``, ``weight_distance`` at column ``iteration``).
+            snapshot against itself at the end: column ``iteration``); ``steps`` (of twins in lockstep, at column
+            ``iteration``; their columns are in ``trainers.twins.train_together``).
         kind: as of ``load``.
     """
     check_name("pairs", of, BLOCKS)
