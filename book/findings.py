@@ -198,7 +198,7 @@ def jitter() -> pd.DataFrame:
 
 
 @cache
-def recipe() -> pd.DataFrame:
+def recipe() -> pd.Series:
     """Activation -> total variation after one bit as a percentage of that between seeds, under the ordinary recipe in
     nanotransformer: a ratio of arithmetic means, as planned."""
     seeds, changed = (actlab.load("recipe", kind)[1] for kind in ("trials", "perturbed"))
