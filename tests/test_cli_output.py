@@ -61,7 +61,7 @@ def test_json_has_the_documented_keys(study, capsys):
 
 def test_what_can_be_listed_is_completed():
     """The names of the help are those of the table; a shell gets those of studies and commands."""
-    assert {*LISTS} == {"fields", *_catalogue()}
+    assert {*LISTS} == {"studies", "fields", *_catalogue()}
     for words, wanted in (
         ("actlab list opt", "optimizers"),
         ("actlab rep", "report"),

@@ -107,7 +107,7 @@ def compare(
 
 
 def _catalogue() -> dict[str, dict[str, str]]:
-    """What can be listed, fields apart: name -> a few words."""
+    """What can be listed, studies and fields apart: name -> a few words."""
     from actlab.activations import ACTIVATIONS
     from actlab.data.fetch import DATASETS
     from actlab.data.text import TEXTS
@@ -119,7 +119,6 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.records.tables import COLUMNS
 
     names = {
-        "studies": _studies(),
         "activations": {name: f"gated; {row.source}" if row.gated else row.source for name, row in ACTIVATIONS.items()},
         "models": {
             name: f"{row.description}; acts in: {row.acts_in}" if row.acts_in else row.description
@@ -156,14 +155,15 @@ def _studies() -> dict[str, str]:
 @app.command("list")
 def list_names(what: What, plugin: Plugins = None) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""
-    from actlab.plugins import load_plugins
-
     check_name("list", what, LISTS)
-    load_plugins(plugin or ())
+    if plugin:
+        from actlab.plugins import load_plugins
+
+        load_plugins(plugin)
     if what == "fields":
         _list_fields()
         return
-    found = _catalogue()[what]
+    found = _studies() if what == "studies" else _catalogue()[what]
     for name, about in found.items():
         console.print(f"{name:<20} {about}".rstrip())
 
