@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -34,7 +36,7 @@ def agreement() -> Figure:
     quoted = {one.name: one.found for one in findings.every()}
     rows = {f"activation-{name}": f"{said} for ReLU" for name, said in ACTIVATIONS.items()} | REMEDIES
     order = sorted(rows, key=lambda name: (not name.startswith("activation"), -quoted[name][0]))
-    drawn = [{"change": rows[name], **dict(zip(SIDES, quoted[name], strict=True))} for name in order]
+    drawn: list[dict[str, Any]] = [{"change": rows[name], **dict(zip(SIDES, quoted[name], strict=True))} for name in order]
     itself = jitter().xs("relu", level="activation")["change"]
     ends = (itself.mean(), itself.min(), itself.max())
     drawn.append({"change": "same run, 10 steps ago", **dict(zip(SIDES, ends, strict=True))})

@@ -115,7 +115,7 @@ def test_a_record_that_says_too_little_to_train_is_refused(toy):
     """What tables read, but no trial is: one sentence."""
     record = changed(tiny.relu(toy), ["config", "recipe", "evaluate_every"], DROP)
     said = replay(task_of(saved(record), "42")).sentence
-    assert said.endswith("has settings that no trial has: 'evaluate_every' is absent")
+    assert said.endswith("cannot be trained again: its settings lack evaluate_every")
 
 
 def test_a_record_without_trials_is_refused():

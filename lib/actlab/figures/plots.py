@@ -206,9 +206,9 @@ def scatter(table: pd.DataFrame, x: str, y: str, group: str = "group", arm: str 
     with styled():
         figure, (axes,) = canvas(1, 1, WIDTH, 4.4)
         for row in table.to_dict("records"):
-            reach = [reach_of([row[at]], [row[f"{at}_low"]], [row[f"{at}_high"]]) for at in ("y", "x")]
+            reach = {f"{at}err": reach_of([row[at]], [row[f"{at}_low"]], [row[f"{at}_high"]]) for at in ("x", "y")}
             mark = MARKERS[groups.index(row[group]) % len(MARKERS)]
-            axes.errorbar(row["x"], row["y"], *reach, fmt=mark, color=looks(names)[row[arm]][0], elinewidth=0.8)
+            axes.errorbar(row["x"], row["y"], **reach, fmt=mark, color=looks(names)[row[arm]][0], elinewidth=0.8)
         for name in names:
             axes.plot([], [], "o", color=looks(names)[name][0], label=in_words(name))
         for name, mark in zip(_short(groups) if len(groups) > 1 else (), MARKERS, strict=False):

@@ -22,12 +22,11 @@ def _none_for_nan(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _up_to(most: float) -> Any:
-    """A number from 0, which rounding of single precision may take a little past its bound."""
-    return Annotated[float, Field(ge=0, le=most + 1e-6)]
-
-
-Share, Double, Percent = _up_to(1), _up_to(2), _up_to(100)
+ROUNDING = 1e-6
+"""So far may single precision take a number past its bound."""
+Share = Annotated[float, Field(ge=0, le=1 + ROUNDING)]
+Double = Annotated[float, Field(ge=0, le=2 + ROUNDING)]
+Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING)]
 MISSING = BeforeValidator(_none_for_nan)
 """A mean over nothing: ``null`` in a file, NaN in a record that was read."""
 MeanShare = Annotated[Share | None, MISSING]

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from actlab import paths
-from actlab.errors import BadInput, RecordError, Table, check_name
+from actlab.errors import BadInput, Table, check_name
 from actlab.files import parse_yaml
 from actlab.records import store
 from actlab.study.fields import as_list, our_name
@@ -41,15 +41,8 @@ def study_of(kind: str, where: str = "") -> type[Study]:
 
 
 def trial_in(record: store.Record, label: str) -> Trial:
-    """A trial of a record of any kind.
-
-    Raises:
-        RecordError: it lacks a setting of its trials.
-    """
-    try:
-        return study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
-    except KeyError as error:
-        raise RecordError(f"{record['arm']} has settings that no trial has: {error} is absent") from None
+    """A trial of a record of any kind; ``RecordError`` where that lacks a setting of its trials."""
+    return study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
 
 
 def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:

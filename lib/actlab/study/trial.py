@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from actlab.data.text import Corpus, located, short_name
-from actlab.errors import BadInput
+from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel, count_parameters
 from actlab.models.vocabulary import Vocabulary
 from actlab.optimizers import build_optimizer
@@ -101,10 +101,17 @@ class Trial(Checked):
     @classmethod
     def of_record(cls, record: Record, label: str) -> Self:
         """A recorded trial. Its own parts need not be loaded; a user's text lies where it lay, from the current
-        folder."""
+        folder.
+
+        Raises:
+            RecordError: it lacks a setting of its trials.
+        """
         config, (seed, _, change) = record["config"], label.partition("-")
         values = {name: as_tuple(value) for name, value in (config.get("recipe", {}) | config).items()}
         values = {name: value for name, value in values.items() if name in cls.model_fields}
+        missing = [name for name, (_, optional) in cls.identifying().items() if not optional and name not in values]
+        if missing:
+            raise RecordError(f"{record['arm']} cannot be trained again: its settings lack {', '.join(missing)}")
         values["dataset"] = located(record["provenance"]["data"].get("path") or config["dataset"])
         values["parts"] = tuple(sorted(config.get("parts", {}).items()))
         return cls.model_construct(**values).with_change(int(seed), change)
