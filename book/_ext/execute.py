@@ -89,7 +89,7 @@ def make(page: Page) -> None:
             cwd=page.source.parent,
             progress_bar=False,
             execution_timeout=TIMEOUT,
-            extra_arguments=["--IPKernelApp.log_level=ERROR"],
+            extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
         )
     except Exception as error:  # of a cell; of its kernel, which has no memory left, say
         cell, said = "", f"{type(error).__name__}: {error}"
