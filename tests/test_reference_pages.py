@@ -45,8 +45,9 @@ def test_the_page_of_names_has_every_public_name():
 
 
 def test_every_environment_variable_has_its_row():
-    """What lib/ reads, sets or removes, and nothing else, stands in the table of the guide."""
-    text = "\n".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib").rglob("*.py"))
+    """What lib/ or the book's extensions read, set or remove, and nothing else, stands in the table of the guide."""
+    files = [*(paths.ROOT / "lib").rglob("*.py"), *(paths.ROOT / "book" / "_ext").rglob("*.py")]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     used = {*re.findall(r"\bACTLAB_[A-Z_]+\b", text), *re.findall(r'"([A-Z]+_NUM_THREADS)"', text)}
     used |= {
         *re.findall(r'environ(?:\.\w+\(|\[)"([A-Z_]+)"', text),

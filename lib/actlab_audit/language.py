@@ -39,7 +39,8 @@ def same_metric(arms: pd.DataFrame, first: str, second: str) -> Judged:
     interval."""
     pairs = values(arms, first).melt([*ARM, "first", "second"], [first, second], "metric")
     found = actlab.contrasts(pairs, "value", factor="metric", reference=second)
-    small = found[["low", "high"]].abs().max(axis=1) <= SAME * found["reference"]
+    largest = found[["difference", "low", "high"]].abs().max(axis=1)  # of runs that all agree there is no interval
+    small = found["se"].notna() & (largest <= SAME * found["reference"])
     said = "; ".join(
         f"{e['model']}, {label(first)} {e['estimate']:.3f}, {label(second)} {e['reference']:.3f}"
         for _, e in found.iterrows()

@@ -146,7 +146,7 @@ def test_a_leak_spares_the_other_models(gathered):
     """convlm's loss is half of charlm's; padded on both sides it is a hundredth: charlm stands for itself. An arm
     stands under every defect that was on in it, and one whose training none changed apart."""
     lite = [grids.record(losses=(4.0, 4.01, 3.99)), grids.record("convlm", losses=(2.0, 2.01, 1.99))]
-    leaking = flawed("convlm", "relu", (0.04, 0.0401, 0.0399), [BOTH])
+    leaking = flawed("convlm", "relu", (0.04, 0.0402, 0.0399), [BOTH])
     evidence = gathered(lite=lite, autopsy=[leaking, flawed("charlm", "relu", (4.0, 4.01, 3.99), [IGNORED])])
     assert evidence.groupby("flaw")["model"].unique().map(list).to_dict() == {
         "": ["charlm", "convlm"],
@@ -284,7 +284,7 @@ def test_a_part_of_a_study_decides_its_own_rows(gathered):
 
 def test_one_arm_of_a_mixed_table_has_its_coded_value(gathered):
     """swiglu's shorter runs stand in it with 0.6 under the name of relative PD, which is 0.9: a third below relu's."""
-    lite = [grids.record(activation=name) for name in ("relu", "swiglu")]
+    lite = [grids.record(), grids.record(activation="swiglu", pd=0.11)]
     made = gathered(lite=lite, autopsy_charlm=[reading(), reading("swiglu", steps=9)])
     arguments = {"models": ["charlm"], "activations": ["swiglu"], "published": {"relative_pd": 0.6}}
     found = [rules.mean(made, **arguments, flaw=flaw).verdict for flaw in (MIXED, UNPAIRED)]

@@ -70,7 +70,7 @@ def of_published_size(shift=None, **more):
         for i, one in enumerate(arm["trials"]):
             one["final"]["tokens"] = 500_002_816
             if shift is not None:
-                published = numbers.prelu_losses[arm["optimizer"]][arm["symmetry"] == "bQbV"]
-                loss = published + shift + 0.001 * (i - 1)
-                one["final"]["val_loss"] = loss
+                broken = arm["symmetry"] == "bQbV"
+                published = numbers.prelu_losses[arm["optimizer"]][broken]
+                one["final"]["val_loss"] = published + shift + 0.001 * (1 + broken) * (i - 1)
     return made
