@@ -140,8 +140,7 @@ def begin(number: Any, inbox: Any, settings: dict[str, str]) -> None:
     """Set up a process once: an interruption is for the one that started it, with which it ends."""
     global outbox
     outbox = inbox
-    for interruption in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(interruption, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent: Any = multiprocessing.parent_process()
     Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
     os.environ.clear()  # that of the process that this one was forked from
