@@ -58,7 +58,7 @@ def written(folder):
 @pytest.fixture
 def reader(tmp_path, monkeypatch, toy, no_own_parts):
     """A folder of a reader who has come so far: the files that the pages tell to write; the committed records, and
-    those of my-study and own-quick. What would train for long is asked for and not done."""
+    those of my-study, own-quick and mine-quick. What would train for long is asked for and not done."""
     (tmp_path / "results").mkdir()
     committed = (paths.git("ls-files", "results") or "").splitlines()
     for name in {Path(file).parts[1] for file in committed}:  # what somebody trained here is not theirs, nor written to
@@ -73,6 +73,9 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     small = ("--set", "study=mine-tuning", "--set", "model=charlm", "--set", "activation=shifted_softplus")
     small = (*small, "--max-iters", 2)
     assert typed("run", "my-study.yaml", "--workers", 1, "--set", tuning, *small) == 0
+    Path("my_parts.py").write_text(dict(BLOCK.findall(prose(paths.ROOT / "README.md")))["python"])
+    mine = ("--plugin", "my_parts.py", "--set", "study=mine-quick", "--set", "activation=[relu,squareplus]")
+    assert typed("run", "params/repro-quick.yaml", *mine, "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
     done = replay.Replay("replayed", {})
     monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
 
