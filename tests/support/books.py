@@ -10,7 +10,8 @@ def book_of(root, *pages, intro="# Intro\n"):
     book = root / "book"
     shutil.copytree(paths.ROOT / "book/_static", book / "_static")
     shutil.copytree(paths.ROOT / "book/_ext", book / "_ext")
-    shutil.copy(paths.ROOT / "book/references.bib", book)
+    for name in ("references.bib", "dataset.py", "findings.py", "pictures.py"):
+        shutil.copy(paths.ROOT / "book" / name, book)
     shutil.copy(paths.ROOT / "_config.yml", book / "_config.yml")
     toc = "".join(f"- file: {page}\n" for page in pages)
     (book / "_toc.yml").write_text(f"format: jb-book\nroot: intro\nchapters:\n{toc}")
