@@ -29,7 +29,7 @@ SEARCHES = (2, 4, 8)
 def total(terms: Sequence[Sequence[Any]], over: float = 1) -> list[float]:
     """From, to: a sum of products, divided; a factor is a number or [from, to]."""
     ends = sum(np.prod([np.broadcast_to(factor, 2) for factor in factors], axis=0) for factors in terms)
-    return [float(end) for end in ends / over]
+    return [float(end) for end in np.asarray(ends) / over]
 
 
 def _means(values: dict[str, Any]) -> pd.Series:

@@ -55,7 +55,7 @@ def read_shard(path: Path) -> Tokens:
 
 def check_range(path: Path, vocab_size: int) -> None:
     """``DataError`` if the shard holds a token that a model of ``vocab_size`` has no embedding for."""
-    if (largest := read_shard(path).max(initial=0)) >= vocab_size:
+    if (largest := int(np.max(read_shard(path), initial=0))) >= vocab_size:
         raise DataError(
             f"{path} holds token {largest}, but the vocabulary has {vocab_size}: it was made with another tokenizer"
         )

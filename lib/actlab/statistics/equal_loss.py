@@ -262,7 +262,7 @@ def interpolated(losses: Array, values: Array, level: float) -> Array:
     below = losses <= level
     if not below.any() or losses[0] < level:
         return np.full(values.shape[1:], math.nan)
-    after = int(below.argmax())
+    after = int(np.argmax(below))
     share = (level - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
     return np.asarray(values[after] + share * (values[after - 1] - values[after]))
 
