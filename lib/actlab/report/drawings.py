@@ -20,6 +20,8 @@ NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility", "val_loss
 """Metric -> what its figures are called; the tables have every metric."""
 GROUPS, ARMS = 8, 12
 """The most groups, and arms of each, that a figure shows."""
+LONG_NAME = 14
+"""Letters of an arm's name beyond which three panels beside each other have no room."""
 
 
 def left_out(report: Report) -> str:
@@ -44,7 +46,9 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
     if len(tests):
         tests["significant"] = tests["p_holm"] < ALPHA
         label = f"{report.metrics[main_metric].label}: minus {report.reference} (filled: significant, Holm)"
-        yield "differences", plots.forest(tests, label, panel="group", row="arm", filled="significant", zero=True)
+        columns = 2 if max(len(words(str(arm))) for arm in tests["arm"]) > LONG_NAME else 3
+        drawn = plots.forest(tests, label, panel="group", row="arm", filled="significant", zero=True, columns=columns)
+        yield "differences", drawn
     if {"val_accuracy", METRIC} <= {*report.metrics}:
         yield "accuracy_vs_reproducibility", against(report, "val_accuracy", METRIC)
     curves = training(report)
