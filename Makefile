@@ -21,9 +21,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 UV := $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python
 WHY = echo "uv could not install: $$(tail -n 1 $(VENV)/uv.txt | sed 's/^ *//'); pip tries"
 LOCKED := --only-binary :all: -c constraints.lock
-# The names of the parts that are asked for.
-NAMES := import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]
-NAMES += ; print(*p["build-system"]["requires"], *p["project"]["dependencies"], *{n for e in sys.argv[1].split("+") for n in o[e]}, sep="\n")
+# The names of the parts that are asked for; one that the lock has not, and that would be installed without a hash, ends it.
+NAMES := import re, sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]
+NAMES += ; names = [*p["build-system"]["requires"], *p["project"]["dependencies"], *{n for e in sys.argv[1].split("+") for n in o[e]}]
+NAMES += ; plain = lambda name: re.sub("[-_.]+", "-", re.match("[A-Za-z0-9._-]+", name)[0]).lower()
+NAMES += ; locked = {plain(line) for line in open("constraints.lock") if re.match("[A-Za-z0-9]", line)}
+NAMES += ; absent = [name for name in names if plain(name) not in locked]
+NAMES += ; absent and sys.exit(f"not in constraints.lock, so without a hash: {absent}; run make constraints"); print(*names, sep="\n")
 
 .PHONY: help book lab bench paper test check strict lint types tests install constraints axe links clean
 .DEFAULT_GOAL := help
@@ -76,7 +80,7 @@ $(INSTALLED): pyproject.toml constraints.lock
 	@awk '/^(pip|uv)==/ {on = 1} on; !/\\$$/ {on = 0}' constraints.lock > $(VENV)/tools.txt
 	$(PIP) --require-hashes -r $(VENV)/tools.txt
 	@$(UV) --torch-backend=$(BACKEND) $(LOCKED) $(TORCH) 2> $(VENV)/uv.txt \
-	  || { $(WHY); [ -z "$(GPU)" ] && $(PIP) --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu $(LOCKED) $(TORCH)+cpu 2> /dev/null; } \
+	  || { $(WHY); [ -z "$(GPU)" ] && $(PIP) $(LOCKED) $(TORCH)+cpu 2> /dev/null; } \
 	  || { [ -n "$(GPU)" ] || echo "PyTorch for the CPU cannot be had here: the package index's own follows, with 2.7 GB for GPUs"; $(PIP) $(LOCKED) $(TORCH); }
 	$(MAKE) --no-print-directory -o $@ install-book+data+explore+cluster+test
 	$(PIP) --no-deps --no-build-isolation -e .
