@@ -19,8 +19,6 @@ SERIES = {"mnist": "network"}
 """Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 MAIN = ("trials", "mnist", "ablation")
 """Kinds whose trials differ in the seed alone."""
-PROCESSOR = ("processor", "capability", "generation")
-"""What of a record's machine decides how sums are rounded."""
 DEFAULTS: dict[str, Any] = KNOWN["defaults"]
 """What an arm of language models has that does not say it."""
 ORDER = [name for names in KNOWN["order"] for name in names]
