@@ -96,7 +96,7 @@ constraints: $(INSTALLED)  ## resolve the versions of constraints.lock anew, and
 
 axe:  ## fetch axe-core (npm) into .cache, for the test of accessibility that is skipped without it
 	mkdir -p .cache/axe
-	cd .cache/axe && npm pack --silent axe-core@4 && tar xzf axe-core-4.*.tgz package/axe.min.js && rm axe-core-4.*.tgz
+	cd .cache/axe && npm pack --silent axe-core@4.14.1 && tar xzf axe-core-4.*.tgz package/axe.min.js && rm axe-core-4.*.tgz
 
 links: $(INSTALLED)  ## ask every link of the built book, also those that lead out of it (a network, minutes)
 	$(BIN)/python -m bench.links --external

@@ -9,9 +9,11 @@ from sphinx.util import logging
 
 BAR = re.compile(r"<mo([^>]*)>&#x0007C;</mo>")
 """A vertical bar, which would be spaced like a relation."""
+ROWS = r"\begin{{split}}{}\end{{split}}"
+"""A displayed formula of several rows, as Sphinx understands it."""
 SHAPES = {
     "math": ("inline", '<span class="math">{}</span>'),
-    "math_block": ("block", '<div class="math math-block">{}</div>'),
+    "math_block": ("block", '<div class="math math-block" tabindex="0">{}</div>'),
 }
 
 
@@ -30,8 +32,11 @@ def to_mathml(latex: str, display: str) -> str:
 def visit(translator: Any, node: Any) -> None:
     """Of a formula, inline or displayed."""
     display, around = SHAPES[node.tagname]
+    latex = node.astext()
+    if display == "block" and r"\\" in latex and r"\begin" not in latex:
+        latex = ROWS.format(latex)
     try:
-        translator.body.append(around.format(to_mathml(node.astext(), display)))
+        translator.body.append(around.format(to_mathml(latex, display)))
     except Exception as error:  # the converter raises many kinds
         logging.getLogger(__name__).warning(f"cannot set the formula {node.astext()!r}: {error}", location=node)
     raise SkipNode
