@@ -116,7 +116,8 @@ def cats(monkeypatch):
     """The text of an ablation is short, and tokenized anew for each test."""
     from actlab.study import tokens
 
-    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.CATS)
+    for name in ("pydoc", "treasure"):
+        monkeypatch.setitem(text.TEXTS._built_in, name, lambda: tiny.CATS)
     tokens.text_shards.cache_clear()
     yield
     tokens.text_shards.cache_clear()

@@ -68,7 +68,7 @@ def test_two_trials_side_by_side():
     panel.prompt.value = "ü"
     panel.start.click()
     panel.thread.join(60)
-    assert "vocabulary of pydoc has no" in panel.words.value
+    assert "vocabulary of treasure has no" in panel.words.value
     assert not panel.start.disabled
 
 

@@ -128,7 +128,7 @@ def test_a_record(toy):
     assert {"date", "git_commit", "git_dirty", "lib_sha256", "trial_code_sha256"} <= set(about)
     assert (about["machine"]["torch"], about["threads"], about["path"]) == (torch.__version__, 1, "loop")
     assert about["data"] == {
-        "name": "pydoc",
+        "name": "treasure",
         "sha256": corpus.sha256,
         "vocab_size": 28,
         "validation_positions": len(corpus.validation) - 1,

@@ -185,8 +185,8 @@ class Task:
 class LanguageTrial(Trial):
     """What trials of both kinds of language models have."""
 
-    dataset: TextName = "pydoc"
-    """The text: a known one, or the path of a file in UTF-8. pydoc needs no download."""
+    dataset: TextName = "treasure"
+    """The text: a known one, or the path of a file in UTF-8. treasure needs no download."""
     iterations: Count = 60
     """Optimizer steps."""
     evaluate_every: Count = 30
