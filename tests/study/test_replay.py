@@ -74,6 +74,7 @@ def test_what_differs_is_told(records, monkeypatch):
     evaluation = (["trials", 0, "history", 0, "val_loss"], loss + 1e-15)
     code = (["provenance", "trial_code_sha256"], "0")
     for changes, equal, wrong, words in (
+        ([weights], False, True, "; processor, Python, packages, text and code are as recorded"),
         ([weights], False, True, "NOT equal in weights_sha256"),
         ([evaluation], False, True, "NOT equal in history"),
         ([weights, processor], False, False, "changed since: processor another processor -> "),
@@ -140,7 +141,7 @@ def test_all_trials_of_all_records(toy):
     """Each is told to whoever watches, and its history written beside the record as it ends if asked for; the record
     stays as it is; what cannot be replayed stops nothing; a performance record is passed over."""
     for study in ("one", "two"):
-        run(tinylstm(toy, study=study, noise_floor=False))
+        run(tinylstm(toy, study=study, noise_floor=False, dataset="pydoc"))
     store.save(paths.results() / "performance" / "x.json", {"kind": "performance", "study": "performance"})
     before = store.load_study("two")
     assert [(task.record["study"], task.label) for task in recorded_trials(label="43")] == [
@@ -159,7 +160,7 @@ def test_all_trials_of_all_records(toy):
     found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(type(event).__name__), keeps=True))
     assert [outcome.record is None for outcome in found] == [True, True, False, False]
     assert "not replayed: " in found[0].sentence
-    assert "made on other data" in found[0].sentence
+    assert "made on other data: pydoc (other words with another Python)" in found[0].sentence
     assert (heard[0], heard.count("Ended")) == ("Started", 4)
     assert [len(store.load_replays(study)) for study in ("one", "two")] == [0, 3]
     assert store.load_study("two") == before

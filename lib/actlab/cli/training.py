@@ -213,8 +213,8 @@ def replay(
     keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
-    the code that trains are the recorded ones."""
+    """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, Python,
+    packages, text and the code that trains are the recorded ones."""
     from actlab.plugins import load_plugins
     from actlab.records import store
     from actlab.records.find import find

@@ -80,8 +80,9 @@ class RecordedTrial:
         """``RecordError`` where the record was made on other data than is here."""
         recorded, here = self.record["provenance"]["data"], self.trial.data()
         if here.get("sha256") != recorded.get("sha256"):
+            words = f"{recorded['name']}{' (other words with another Python)' * (recorded['name'] == 'pydoc')}"
             raise RecordError(
-                f"{self.id} was made on other data: {recorded['name']} with sha256 {recorded.get('sha256')}, found "
+                f"{self.id} was made on other data: {words} with sha256 {recorded.get('sha256')}, found "
                 f"{here.get('sha256')}"
             )
 

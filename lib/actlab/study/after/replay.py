@@ -32,8 +32,8 @@ class Replay:
     record: store.Record | None = None
     """What is kept of it; ``None`` where the trial cannot be trained here."""
     wrong: bool = False
-    """Whether it contradicts what replay promises: it raised, or its bits differ though machine, versions and the code
-    that trains are the same."""
+    """Whether it contradicts what replay promises: it raised, or its bits differ though machine, versions, text and
+    the code that trains are the same."""
 
 
 def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedTrial]:
@@ -97,7 +97,8 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     if after["status"] == "failed":
         return Replay(f"{trial.name}: FAILED: {why(after)}", outcome, wrong=True)
     losses = {"recorded": loss_of(before), "now": loss_of(after)}
-    apart = f"changed since: {', '.join(changed)}" if changed else "processor, versions and code are as recorded"
+    same = "processor, Python, packages, text and code are as recorded"
+    apart = f"changed since: {', '.join(changed)}" if changed else same
     if differs:
         both = f"validation loss {losses['recorded']:.6f} recorded, {losses['now']:.6f} now"
         sentence = f"NOT equal in {', '.join(differs)}: {both}; {apart}"
