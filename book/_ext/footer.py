@@ -20,7 +20,7 @@ CITE = """@misc{{actlab, author = {{{{{author}}}}}, title = {{{title}}},
 def commit() -> str:
     """The repository's commit, ``abcdef1234``, and whether tracked files differ from it."""
     found = git("describe", "--always", "--abbrev=10", "--dirty= and changes since")
-    return f"commit {found.strip()}" if found else "no commit"
+    return f"commit {found.strip()}" if found else "an unknown commit"
 
 
 def text(page: Page | None) -> str:

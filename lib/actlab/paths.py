@@ -113,3 +113,16 @@ def git_in(folder: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout
+
+
+def committed(file: Path) -> bool:
+    """Whether the repository that a file lies in has it; False outside of any.
+
+    Raises:
+        BadInput: git is absent or refuses that repository (*dubious ownership*), so that it is not known.
+    """
+    if not any((folder / ".git").exists() for folder in file.parents):
+        return False
+    if (found := git_in(file.parent, "ls-files", "--", file.name)) is None:
+        raise BadInput(f"whether {file} is committed is not known, since git does not answer: it stays where it is")
+    return bool(found)

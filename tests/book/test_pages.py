@@ -208,7 +208,7 @@ def test_footer_and_citation(root):
     """Commit, versions and how many records a page reads; the citation has the package's version."""
     red, _, alone = load_pages(root)
     assert footer.text(red).endswith("; records: 1.")
-    assert re.search(r"from (no )?commit.*torch", footer.text(alone))
+    assert re.search(r"from (an unknown )?commit.*torch", footer.text(alone))
     assert "record" not in footer.text(alone)
     assert f"Version {__version__} of " in footer.citation()
 

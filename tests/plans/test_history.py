@@ -42,6 +42,7 @@ def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository, monkeyp
     assert (unknown.commit, unknown.committed) == ("", "")
     monkeypatch.setattr(paths, "ROOT", "/nowhere")
     assert commits("params/toy.yaml") == {}
+    assert first_form("params/toy.yaml", "") == ("unknown", "unknown")
 
 
 def needs_history():

@@ -4,9 +4,10 @@ from unittest.mock import Mock
 
 import grids
 import pytest
+from history import commit, git
 
 from actlab import paths
-from actlab.errors import DamagedRecord, RecordError
+from actlab.errors import BadInput, DamagedRecord, RecordError
 from actlab.records import store
 
 RECORD = {
@@ -88,3 +89,18 @@ def test_a_damaged_record_is_set_aside_and_its_study_is_listed():
         store.load_study("toy")
     assert [aside.name for aside in store.set_damaged_aside("toy")] == [path.name]
     assert store.load_study("toy") == []
+
+
+def test_a_committed_record_is_not_moved(tmp_path, monkeypatch):
+    """Its repository has it; where git refuses that (*dubious ownership*) or is absent, nobody knows."""
+    path = grids.saved(grids.record(), "toy")
+    git(tmp_path, "init")
+    commit(tmp_path, "a record", "2026-01-01T00:00:00+00:00", {})
+    path.write_text(path.read_text().replace("2.1", "2.2"))
+    with pytest.raises(RecordError, match=f"is committed: `git restore {path}` brings it back"):
+        store.set_damaged_aside("toy")
+    for name, value in (("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"), ("PATH", "")):
+        monkeypatch.setenv(name, value)
+        with pytest.raises(BadInput, match="committed is not known, since git does not answer"):
+            store.set_damaged_aside("toy")
+    assert path.exists()

@@ -18,7 +18,7 @@ def registrations(records: Iterable[Record]) -> pd.DataFrame:
     """A row a plan that records of one study were made under, the oldest first; none for records without a plan.
 
     Columns: its ``version``; ``commit``, the first that holds the params file in this form, and when (``committed``,
-    ISO 8601), empty where the history does not have it; ``first_run``, when the first trial of these ``records`` began
+    ISO 8601), as ``first_form`` says; ``first_run``, when the first trial of these ``records`` began
     to train, empty where a record does not say.
     """
     rows = []
@@ -43,7 +43,9 @@ def commits(path: str) -> dict[str, str]:
 
 def first_form(path: str, sha256: str) -> tuple[str, str]:
     """The first commit that holds a file in the form of this hash, and when it was made; empty where the history has
-    none."""
+    none, ``unknown`` where git does not answer."""
+    if paths.git("rev-parse", "HEAD") is None:
+        return "unknown", "unknown"
     for commit, date in commits(path).items():
         content = paths.git("show", f"{commit}:{path}") or ""
         if hashlib.sha256(content.encode()).hexdigest() == sha256:

@@ -179,11 +179,18 @@ def _measured(record: Record) -> tuple[int, int]:
 
 
 def set_damaged_aside(study: str) -> list[Path]:
-    """Move a study's damaged records into ``set-aside``, so that their arms count as not recorded; their new places."""
+    """Move a study's damaged records into ``set-aside``, so that their arms count as not recorded; their new places.
+
+    Raises:
+        RecordError: one of them is committed.
+        BadInput: whether it is is not known.
+    """
     moved = []
     for path in sorted(folder_of(study).glob(paths.RECORDS)):
         try:
             load(path)
         except DamagedRecord:
+            if paths.committed(path):
+                raise RecordError(f"{path} is committed: `git restore {path}` brings it back") from None
             moved.append(set_aside(path))
     return moved
