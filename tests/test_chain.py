@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from books import book_of
 from bs4 import BeautifulSoup
-from fontTools.ttLib import TTFont
 from tiny import ran
 
 from actlab import paths
@@ -61,19 +60,6 @@ def page(root):
     return " ".join(BeautifulSoup(html, "html.parser").get_text(" ").split())
 
 
-def icons_are_drawn(html):
-    """The theme's script is replaced, and the font has every icon that a page or a script names."""
-    static = html / "_static"
-    assert (static / "scripts" / "fontawesome.js").stat().st_size < 200
-    named = "".join(file.read_text() for file in [*html.glob("*.html"), *(static / "scripts").glob("*.js")])
-    wanted = set(re.findall(r"\bfa-([a-z0-9-]+)", named))
-    css = (static / "styles" / "pydata-sphinx-theme.css").read_text()
-    rules = re.findall(r"((?:\.fa-[a-z0-9-]+:before,?)+)\{content:\"\\([0-9a-f]+)\"\}", css)
-    codes = {int(code, 16) for names, code in rules if wanted & set(re.findall(r"fa-([a-z0-9-]+)", names))}
-    assert len(codes) > 5
-    assert codes <= set(TTFont(static / "icons.woff").getBestCmap())
-
-
 @pytest.mark.slow
 def test_from_params_to_page(root):
     """The page shows the numbers of the records that training wrote; without a record it says so. No fault of a page is
@@ -88,7 +74,6 @@ def test_from_params_to_page(root):
     shown = page(root)
     numbers = [f" {100 * mine['avg_total_variation']:.4f} ", f" {mine['avg_val_loss']:.4f} "]  # in points, and nats
     assert [number for number in numbers if number not in shown] == []
-    icons_are_drawn(root / "book" / "_build" / "html")
     next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()
     command(root, *BUILD)
     shown = page(root)

@@ -34,16 +34,6 @@ def test_train_one_now_trains(toy):
     assert not panel.start.disabled
 
 
-def test_a_trial_from_the_cache_draws_its_curve(toy):
-    """No step of it is trained, so nothing is watched: the losses of its evaluations are drawn."""
-    for _ in range(2):
-        panel = TrainOne(PARAMS)
-        panel.start.click()
-        panel.thread.join(60)
-    assert [iteration for iteration, _ in panel.losses["", "charlm, gelu, seed 42"]] == [0, 3, 6]
-    assert "training loss against the iteration" in panel.picture.value.lower()
-
-
 def test_the_loss_is_drawn_while_it_trains_and_stop_stops(toy, monkeypatch):
     """The first picture is there before the run's last word; a stopped run leaves none, and its checkpoint stays, from
     which the next click goes on."""

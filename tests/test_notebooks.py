@@ -2,7 +2,6 @@
 beside it and not in it."""
 
 import ast
-import re
 
 import nbformat
 import pytest
@@ -14,8 +13,6 @@ NOTEBOOKS = sorted((paths.ROOT / "notebooks").glob("*.ipynb"))
 CHECKS = paths.ROOT / "notebooks" / "checks"
 LINES = 15
 """Visible ones of a cell."""
-WORDS = 1500
-"""Of a page outside its folded sections."""
 FOLDED = {"hide-input", "hide-cell"}
 TAGS = {*FOLDED, "hide-output", "parameters", "lead"}
 ESTIMATORS = {
@@ -48,20 +45,6 @@ def called(tree):
     return {ast.unparse(function).rpartition(".")[2] for function in calls}
 
 
-def open_words(path):
-    """Words of the prose that no reader has to open; a folded section ends at the next heading of its rank."""
-    text = "\n".join(source for _, source in cells_of(path, "markdown"))
-    text = re.sub(r"(?ms)^```.*?^```|^:::+\{dropdown\}.*?^:::+$", "", text)
-    count, folded = 0, 0
-    for part in re.split(r"(?m)^(?=#+ )", text):
-        level = len(part) - len(part.lstrip("#"))
-        if folded and level > folded:
-            continue
-        folded = level if "<!-- folded -->" in part else 0
-        count += 0 if folded else len(part.split())
-    return count
-
-
 def faults(path):
     """What is not as it should be, one sentence each."""
     code, prose = cells_of(path), [source for _, source in cells_of(path, "markdown")]
@@ -74,16 +57,13 @@ def faults(path):
         found += [f"tag {tag}: {first}" for tag in sorted(tags - TAGS)]
         if any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.walk(tree)):
             found.append(f"a def: {first}")
-        inside = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and node not in tree.body]
-        if any("show" in called(node) and "display" not in called(node) for node in inside):
-            found.append(f"a picture that Jupyter does not show, since it is made inside a block: {first}")
         if not tags & {*FOLDED, "parameters"} and (lines := source.count("\n") + 1) > LINES:
             found.append(f"{lines} visible lines: {first}")
     return found
 
 
 def faults_of_a_page(path):
-    """What is not as it should be on a page: a check in a cell, estimates that are folded, too many words."""
+    """What is not as it should be on a page: a check in a cell, estimates that are folded."""
     found = []
     for tags, source in cells_of(path):
         first, calls = source.partition("\n")[0], called(python(source))
@@ -91,8 +71,7 @@ def faults_of_a_page(path):
             found.append(f"a check in a cell: {first}")
         if tags & FOLDED and calls & ESTIMATORS:
             found.append(f"a folded cell estimates ({', '.join(sorted(calls & ESTIMATORS))}): {first}")
-    words = open_words(path)
-    return found + ([f"{words} words, above {WORDS}"] if words > WORDS else [])
+    return found
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -3,7 +3,6 @@
 import textwrap
 
 import pytest
-from history import commit, git
 from tiny import typed
 
 from actlab import paths
@@ -81,20 +80,6 @@ def test_the_parts_that_its_readme_shows_train(own, capsys):
     parts = ("--plugin", "my_parts.py", "-p", "activation=[relu,squareplus]", "-p", "optimizer=signs")
     assert typed("run", "params/first.yaml", *parts, "--workers", 1, "--max-iters", 2, "--trials", 1) == 0
     assert "2 of 2 records" in capsys.readouterr().out
-
-
-def test_commits_are_of_the_checkout(own, monkeypatch):
-    """A repository that happens to be above is not recorded."""
-    git(own, "init")
-    commit(own, "first", "2026-01-01T00:00:00+00:00", {"params/mine.yaml": "study: mine"})
-    provenance.code.cache_clear()
-    found = provenance.code()
-    assert found["git_commit"] == (paths.git("rev-parse", "HEAD") or "").strip() or None
-    monkeypatch.setattr(paths, "git", paths.git.__wrapped__)
-    monkeypatch.setattr(paths, "ROOT", own / "lib")  # a package below a repository that is not its own
-    provenance.code.cache_clear()
-    found = provenance.code()
-    assert (found["git_commit"], found["git_dirty"]) == (None, None), "not known is not clean"
 
 
 def test_the_notebook_of_a_new_project_shows_its_study(own, monkeypatch):

