@@ -24,7 +24,7 @@ from actlab_audit.evidence import gather
 from actlab_audit.verdicts import LACKS, Finding
 
 FILE = Path(__file__).with_name("claims.yaml")
-KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
+KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts, arithmetic, examples"}
 """Kind of claim -> what claims of it are about."""
 
 

@@ -34,6 +34,7 @@ from actlab_audit.evidence import (
 )
 from actlab_audit.verdicts import (
     CAUSE_OPEN,
+    COUNTED,
     Between,
     Finding,
     Judged,
@@ -286,5 +287,5 @@ def recorded(rows: pd.DataFrame, where: str = "", of_networks: bool = False, **s
         return Finding("not run", f"no record of {stated['what']}")
     verdict, said = settings(rows, **stated)
     if of_networks:
-        verdict = "checks out" if verdict == "followed" else "contradicted"
+        verdict = "checks out" if verdict == "followed" else COUNTED
     return Finding(verdict, said)

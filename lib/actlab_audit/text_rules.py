@@ -13,7 +13,7 @@ from scipy import stats
 
 from actlab.records.defect_names import FINAL
 from actlab_audit import numbers
-from actlab_audit.verdicts import Between, Finding, decided, explained
+from actlab_audit.verdicts import COUNTED, Between, Finding, decided, explained
 
 TEXT, COMPUTED = "the text's own numbers", "computed without records"
 """Bases of a finding; the second: what our models or methods do."""
@@ -76,7 +76,7 @@ def _agree(one: Statement, two: Statement) -> bool:
 def arithmetic(stated: Any, how: str, follows: Any, basis: str = TEXT) -> Finding:
     """A stated number against what the text's own numbers give, or what we compute."""
     ours = _statement(follows)
-    wrong = "contradicted" if basis == COMPUTED else "arithmetic error"
+    wrong = COUNTED if basis == COMPUTED else "arithmetic error"
     return Finding("checks out" if _agree(_statement(stated), ours) else wrong, f"{how}: {ours}", basis)
 
 
@@ -100,7 +100,7 @@ def parameters(stated: Sequence[float], scale: str, models: Sequence[str]) -> Fi
     counts = {model: numbers.our_parameters[model][scale] for model in models}
     holds = all(stated[0] <= count <= stated[1] for count in counts.values())
     said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
-    return Finding("checks out" if holds else "contradicted", said, f"models built at {scale} scale")
+    return Finding("checks out" if holds else COUNTED, said, f"models built at {scale} scale")
 
 
 def _covered(k: int) -> float:
@@ -119,7 +119,7 @@ def bootstrap_covers() -> Finding:
     shares = {k: _covered(k) for k in SEARCHES}
     said = ", ".join(f"{100 * share:.0f}% of samples of {k}" for k, share in shares.items())
     holds = min(shares.values()) >= 0.945
-    return Finding("checks out" if holds else "contradicted", f"it holds the expected best in {said}", COMPUTED)
+    return Finding("checks out" if holds else COUNTED, f"it holds the expected best in {said}", COMPUTED)
 
 
 def _because(verdict: str) -> Callable[[str], Finding]:

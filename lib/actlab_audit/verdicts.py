@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from actlab.records.defect_names import LAST
 from actlab.records.labels import words
 
-CAUSE_OPEN = "differs, cause not shown"
+CAUSE_OPEN, COUNTED = "differs, cause not shown", "counted otherwise"
 LACKS = {
     "not run": "records of its configurations",
     "undecided": "more trials",
@@ -61,8 +62,11 @@ def explained(found: Finding, verdict: str, said: str, flaw: str, where: str = "
 
 
 def unexplained(found: Finding, flaw: str) -> Finding:
-    """A published number that ours exclude, and a flaw that could have given it and has no record at its scale: the
-    cause is open."""
+    """A flaw that could have given the published number has no record at its scale: where ours exclude the number, the
+    cause is open; an accuracy of ours was not read where the published one was, and decides nothing."""
+    if flaw == LAST:
+        said = f"{found.ours}; the published one is another reading, of which no run at this scale has a record"
+        return replace(found, verdict="undecided", ours=f"{said}: {words(flaw)}", lacks="records of that reading")
     if found.verdict not in ("contradicted", CAUSE_OPEN):
         return found
     said = f"{found.ours}; a flaw that could explain it has no record at this scale: {words(flaw)}"
