@@ -7,6 +7,8 @@ import sys
 
 import grids
 import nbformat
+import numpy as np
+import pandas as pd
 import pytest
 from papermill import inspect_notebook
 from tiny import ran
@@ -15,7 +17,7 @@ from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.notebook import checked, given, injected
+from actlab.study.notebook import checked, given, injected, readable
 from actlab.study.params import read_params
 from actlab.study.tokens import TokenStudy
 
@@ -122,3 +124,16 @@ def test_a_list_may_be_given_in_words():
         space = {"studies": value}
         given(space, studies=list)
         assert space["studies"] == wanted
+
+
+def test_a_table_is_shown_as_people_read_it():
+    """Names of the labels table for identifiers in every place of a table, whole numbers without decimals, a dash for
+    what is missing; the table itself is as it was."""
+    table = pd.DataFrame(
+        {"activation": ["relu", "gelu"], "n": [10.0, np.nan], "p_holm": [0.25, 0.5]},
+        index=pd.Index(["val_loss", "smelu_1"], name="at_rate"),
+    )
+    told = re.findall(r">([^<>\s][^<>]*)<", readable(table).partition("</style>")[2])
+    heads, rows = ["activation", "n", "p (Holm)", "at rate"], ["validation loss", "ReLU", "10", "0.25"]
+    assert told == [*heads, *rows, "SmeLU-1", "GELU", "–", "0.50"]
+    assert table.loc["smelu_1", "activation"] == "gelu"

@@ -1,16 +1,21 @@
 """Parameters of a notebook: what papermill injected, checked against what a study declares (papermill itself only logs
 a mistake)."""
 
+from __future__ import annotations
+
 import ast
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from actlab.errors import BadInput, check_name
 from actlab.records import store
-from actlab.records.labels import PAIR_METRICS
+from actlab.records.labels import EVERY, PAIR_METRICS, words
 from actlab.study.workers.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
+    import pandas as pd
+
     from actlab.study.study import Study
 
 WHERE = "the notebook's parameters"
@@ -67,7 +72,15 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
 
 
 def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping[str, type]) -> None:
-    """The injected names are declared, or among ``others``, and the declared ones have their types."""
+    """The injected names are declared, or among ``others``, and the declared ones have their types; from here on tables
+    are shown as people read them."""
+    import pandas as pd
+    from IPython import get_ipython
+
+    if shell := get_ipython():
+        formatter = shell.display_formatter.formatters["text/html"]
+        formatter.for_type(pd.DataFrame, readable)
+        formatter.for_type(pd.Series, lambda column: readable(column.to_frame("" if column.name is None else None)))
     for name in injected(namespace):
         check_name("parameter", name, [*declared, *others], WHERE)
     for name, wanted in declared.items():
@@ -79,6 +92,31 @@ def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping
         allowed = (float, int) if wanted is float else (wanted,)
         if type(value) not in allowed:
             raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted.__name__}")
+
+
+def readable(table: pd.DataFrame) -> str:
+    """A table for people: ReLU for ``relu``, p (Holm) for ``p_holm``, 10 for 10.0, and an en dash where no value is."""
+    named = table.map(_said).rename(index=_said, columns=_head).rename_axis(index=_head, columns=_head)
+    html: str = (named.apply(_whole) if len(named) else named)._repr_html_()
+    return re.sub("<td>(NaN|None|&lt;NA&gt;)</td>", "<td>–</td>", html)
+
+
+def _said(value: Any) -> Any:
+    """What a level or a metric is called; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    return EVERY[value].short if value in EVERY else words(value)
+
+
+def _head(value: Any) -> Any:
+    """The same of a column or an axis."""
+    return said.replace("_", " ") if isinstance(said := _said(value), str) else said
+
+
+def _whole(column: pd.Series) -> pd.Series:
+    """Floats that are whole numbers, each of them, as integers."""
+    values = column.dropna()
+    return column.astype("Int64") if column.dtype.kind == "f" and len(values) and (values % 1 == 0).all() else column
 
 
 def injected(namespace: Mapping[str, Any]) -> list[str]:
