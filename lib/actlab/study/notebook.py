@@ -1,12 +1,12 @@
 """Parameters of a notebook: what papermill injected, checked against what a study declares (papermill itself only logs
 a mistake)."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import pandas as pd
 
 from actlab.errors import BadInput, check_name
 from actlab.records import store
@@ -14,8 +14,6 @@ from actlab.records.labels import EVERY, PAIR_METRICS, words
 from actlab.study.workers.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
-    import pandas as pd
-
     from actlab.study.study import Study
 
 WHERE = "the notebook's parameters"
@@ -74,7 +72,6 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
 def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping[str, type]) -> None:
     """The injected names are declared, or among ``others``, and the declared ones have their types; from here on tables
     are shown as people read them."""
-    import pandas as pd
     from IPython import get_ipython
 
     if shell := get_ipython():
@@ -97,6 +94,8 @@ def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping
 def readable(table: pd.DataFrame) -> str:
     """A table for people: ReLU for ``relu``, p (Holm) for ``p_holm``, 10 for 10.0, and an en dash where no value is."""
     named = table.map(_said).rename(index=_said, columns=_head).rename_axis(index=_head, columns=_head)
+    if isinstance(table.index, pd.RangeIndex):  # numbers of rows say nothing
+        named.index = pd.Index([""] * len(named))
     html: str = (named.apply(_whole) if len(named) else named)._repr_html_()
     return re.sub("<td>(NaN|None|&lt;NA&gt;)</td>", "<td>–</td>", html)
 
