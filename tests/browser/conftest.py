@@ -36,7 +36,6 @@ class Visit:
     page: Page
     base: str
     faults: list[str] = field(default_factory=list)
-    bytes: int = 0
 
     def __post_init__(self):
         self.page.set_default_timeout(10_000)
@@ -60,7 +59,6 @@ class Visit:
             self.faults.append(f"outside: {request.url}")
 
     def _response(self, response):
-        self.bytes += int(response.headers.get("content-length", 0))
         if response.status >= 400:
             self.faults.append(f"{response.status}: {response.url}")
 

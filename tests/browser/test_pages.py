@@ -68,24 +68,6 @@ def test_every_page_opens_cleanly(visit, site, scheme, width):
         pytest.skip("axe-core is not there: make axe (it needs npm)")
 
 
-def test_a_figure_on_a_phone_keeps_its_letters(visit):
-    """A wide picture scrolls in the figure's own box, and neither the page nor the caption does."""
-    visit.page.set_viewport_size({"width": 390, "height": 844})
-    page = visit.open("intro.html")
-    picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='900' height='300'/>"
-    figure = (
-        '<figure class="align-default" id="wide"><img alt="none" '
-        f'src="{picture}"><figcaption>{"Words of a caption. " * 9}</figcaption></figure>'
-    )
-    page.evaluate("html => document.querySelector('article').insertAdjacentHTML('beforeend', html)", figure)
-    page.evaluate("document.querySelector('#wide img').decode()")
-    width = "selector => document.querySelector(selector).getBoundingClientRect().width"
-    assert page.evaluate(width, "#wide img") > 550
-    assert page.evaluate(width, "#wide") <= 390
-    assert page.evaluate("document.querySelector('#wide figcaption').getBoundingClientRect().right") <= 390
-    assert shortcomings(page) == []
-
-
 def test_a_dark_page_is_dark(visit):
     """The system's scheme decides which one is shown."""
     shades = set()

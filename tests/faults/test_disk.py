@@ -29,14 +29,6 @@ def test_files_may_not_grow(server, undisturbed, tmp_path, row):
         server.mend(study, row, undisturbed)
 
 
-def test_a_folder_that_is_a_file(server, tmp_path):
-    """Results and cache that cannot be folders."""
-    (tmp_path / "file").write_text("not a folder")
-    for name in ("ACTLAB_RESULTS", "ACTLAB_CACHE"):
-        file = str(tmp_path / "file")
-        assert file in server.run(Study(tmp_path / name), codes=[2], **{name: file})
-
-
 @pytest.mark.parametrize("damage", ["cut", "a word changed"])
 def test_a_damaged_record(damage, server, undisturbed, tmp_path, row):
     """A damaged record: named, kept; on request set aside and made again; what was set aside is not read."""

@@ -19,9 +19,6 @@ def estimate(value):
     return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": 3}
 
 
-MISSING = {"status": "missing", "value": nan, "low": nan, "high": nan, "n": 0}
-
-
 def points(found, label, **look_of):
     """A forest of estimates by (panel, row, series); ``None``: not run."""
     rows = [

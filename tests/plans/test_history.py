@@ -6,7 +6,7 @@ import json
 import grids
 import pandas as pd
 import pytest
-from history import commit, contents, git
+from history import commit, git
 
 from actlab import paths
 from actlab.plans.history import commits, first_form, registrations
@@ -133,18 +133,3 @@ def test_no_record_was_edited():
     (name,) = REWRITTEN
     before, after = (json.loads(paths.git("show", f"59b667b{at}:{name}")) for at in ("^", ""))
     assert {key for key in after if after[key] != before[key]} == {"provenance", "checksum"}
-
-
-@pytest.mark.slow
-def test_making_records_strict_changed_no_value():
-    """Of every file that the commit changed: what stood there before it has the listed hash, and with null for NaN it
-    is what stands there after it, but for checksums."""
-    commit, listed = made_strict()
-    texts = contents(paths.ROOT, [f"{commit}{at}:{name}" for name in listed for at in ("^", "")])
-    for name, (was, now) in listed.items():
-        before, after = next(texts), next(texts)
-        assert (hashlib.sha256(before).hexdigest(), hashlib.sha256(after).hexdigest()) == (was, now), name
-        old, new = json.loads(before, parse_constant=lambda constant: None), json.loads(after)
-        for checksum in ("checksum", "record_checksum"):
-            assert (old.pop(checksum, None) is None) == (new.pop(checksum, None) is None), name
-        assert old == new, name

@@ -1,7 +1,5 @@
 """Records on disk: checked on reading, never rewritten."""
 
-from unittest.mock import Mock
-
 import grids
 import pytest
 from history import commit, git
@@ -58,27 +56,6 @@ def test_load_study():
         grids.save(grids.record() | {"arm": name}, study="toy")
     (paths.results() / "toy" / "summary.txt").write_text("no record")
     assert [record["arm"][0] for record in store.load_study("toy")] == ["a", "b", "c"]
-
-
-def test_a_large_study_is_read_once(monkeypatch):
-    """However often it is asked for, as a report asks for each of its tables."""
-    for number in range(600):
-        path = store.path_of("toy", f"one-{number}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    read = Mock(side_effect=lambda path: {"kind": "performance", "study": "toy"})
-    monkeypatch.setattr(store, "load", read)
-    assert len(store.load_study("toy")) == len(store.load_study("toy")) == 600
-    assert read.call_count == 600
-
-
-def test_a_copied_folder_is_said():
-    """The records in it are those of the other study: nothing is damaged, and nothing is read."""
-    path = grids.saved(grids.record(), "toy")
-    store.save(copied := store.path_of("other", path.stem), store.load(path))
-    with pytest.raises(RecordError, match=f"{copied} holds the record toy/{path.stem}: move it there"):
-        store.load_study("other")
-    assert store.set_damaged_aside("other") == []
 
 
 def test_a_damaged_record_is_set_aside_and_its_study_is_listed():

@@ -1,6 +1,5 @@
-"""Records are JSON that every reader takes; those that an earlier version wrote with bare NaN are still read."""
+"""Records are JSON that every reader takes."""
 
-import hashlib
 import json
 import math
 
@@ -25,16 +24,6 @@ def with_gaps(overflow=math.nan):
     first, second, _ = made["trials"][0]["history"]
     first["train_loss"], second["val_loss"], made["avg_churn"] = math.nan, overflow, math.nan
     return grids.identified(made | {"provenance": made["provenance"] | {"machine": {"gpu": None}}})
-
-
-def save_as_before(record):
-    """The file as it was written when NaN was."""
-    text = json.dumps(record, sort_keys=True, separators=(",", ":"))
-    path = store.path_of(record["study"], record["arm"])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sealed = {**record, "checksum": hashlib.sha256(text.encode()).hexdigest()}
-    path.write_text(json.dumps(sealed, indent=1) + "\n", encoding="utf-8")
-    return path
 
 
 def test_what_is_not_finite_is_null_in_the_file_and_nan_when_read():

@@ -110,18 +110,6 @@ def test_curves_and_the_other_blocks():
         actlab.load_pairs("made-up", of="averages")
 
 
-def test_no_number_of_a_pair_hides_a_column():
-    """A measure of one's own is a column; one that is called as what names the pair, its arm or its place is none."""
-    made = grids.record()
-    _, plain = tables.of_records([grids.identified(made)])
-    for pair in made["reproducibility_metrics"]:
-        pair |= {"mine": 0.5, "seed": 9, "setting": 1.0, "first": 7, "iteration": 3, "members": 2}
-        pair |= {"group": 1.0, "arm": 2.0, "level": 3.0, "learning_rate": 4.0}
-    _, pairs = tables.of_records([grids.identified(made)])
-    assert set(pairs.pop("mine")) == {0.5}
-    pd.testing.assert_frame_equal(pairs, plain)
-
-
 def test_every_column_says_unit_and_meaning():
     """No column of either table is undocumented, and the order is the document's."""
     grids.save(grids.record())

@@ -199,13 +199,6 @@ def test_a_bound_holds_for_all():
     assert np.isnan(actlab.bound(actlab.contrasts(pd.concat([table, runs({"elu": [1.0]})]), "loss")))
 
 
-def test_means_have_an_interval_over_runs():
-    """More in ``test_means``; here: two runs have a pair and no interval."""
-    matrix = symmetric(np.random.default_rng(0), 2)
-    two = actlab.means(pairs({"relu": matrix}), "pd").iloc[0]
-    assert (two["estimate"], np.isnan(two["low"])) == (matrix[0, 1], True)
-
-
 def test_ensembles_leave_a_member_out_of_both_arms():
     """Pairs of ensembles beside pairs of single runs: the jackknife by hand."""
     single = pairs({"relu": symmetric(np.random.default_rng(0), 4)}).assign(size=1)

@@ -3,7 +3,6 @@
 import math
 from itertools import combinations
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -51,16 +50,10 @@ WRONG = {
         lambda: actlab.means(ALONG[:9:3].assign(seed=[None, None, 1]), "total_variation"),
         "a seed and itself changed, got both",
     ),
-    "planned without a level": (
-        lambda: actlab.contrasts(RUNS, "val_loss", planned=[("charlm",)]),
-        "each as its 2 names",
-    ),
-    "no such column": (lambda: actlab.means(RUNS, "val_los"), "did you mean 'val_loss'"),
     "no shared evaluation": (
         lambda: actlab.at_equal_loss(CURVES, ALONG.assign(iteration=ALONG["iteration"] + 7)),
         "share no evaluation",
     ),
-    "an unknown family": (lambda: actlab.contrasts(RUNS, "val_loss", family="zz"), "unknown column of the family"),
 }
 
 
@@ -86,25 +79,6 @@ def test_an_empty_group_is_one_group():
     assert planned == 3
 
 
-def test_a_run_is_one_run_as_text_and_as_a_number():
-    """Five runs whose labels are numbers on one side of a pair and text on the other are five, not nine."""
-    pairs = [
-        {"activation": name, "first": a, "second": str(b), "churn": a / b + rise}
-        for name, rise in (("relu", 0.0), ("gelu", 0.1))
-        for a, b in combinations((1, 2, 3, 4, 5), 2)
-    ]
-    mixed, text = pd.DataFrame(pairs), pd.DataFrame(pairs).astype({"first": str})
-    assert actlab.contrasts(mixed, "churn", by=[])["n"].tolist() == [5]
-    pd.testing.assert_frame_equal(actlab.means(mixed, "churn", "activation"), actlab.means(text, "churn", "activation"))
-    single = mixed.astype({"first": np.float32})
-    pd.testing.assert_frame_equal(
-        actlab.means(single, "churn", "activation"), actlab.means(text, "churn", "activation")
-    )
-    numbers = CURVES.assign(trial=CURVES["trial"].astype(int))
-    pd.testing.assert_frame_equal(actlab.equal_loss(numbers, ALONG), actlab.equal_loss(CURVES, ALONG))
-    assert not math.isnan(actlab.equal_loss(numbers, ALONG)["difference"][0])
-
-
 def test_no_line_goes_through_equal_losses_or_one_that_is_missing():
     """Then nothing is known at a lower loss."""
     for losses in ([2.0], [2.0, 2.0, 2.0], [3.0, NONE, 2.0]):
@@ -123,31 +97,3 @@ def test_a_pair_is_one_whichever_run_comes_first():
     pd.testing.assert_frame_equal(actlab.equal_loss(CURVES, with_itself), actlab.equal_loss(CURVES, ALONG))
     with pytest.raises(ActlabError, match="expected one row a run or pair"):
         actlab.equal_loss(CURVES, pd.concat([ALONG, turned]))
-
-
-def test_a_level_without_a_name_is_a_reference_too():
-    """It is not compared with itself."""
-    nameless = RUNS.assign(activation=RUNS["activation"].where(RUNS["activation"] != "relu"))
-    found, named = actlab.contrasts(nameless, "val_loss", reference=np.nan), actlab.contrasts(RUNS, "val_loss")
-    pd.testing.assert_frame_equal(found, named)
-
-
-def test_an_index_changes_nothing():
-    """Whatever it is called, and however often a label comes in it."""
-    found = actlab.contrasts(RUNS, "val_loss")
-    for indexed in (RUNS.set_index("model", drop=False), RUNS.set_index(["seed", "activation"], drop=False)):
-        pd.testing.assert_frame_equal(actlab.contrasts(indexed, "val_loss"), found)
-    tables = (table.set_index("iteration", drop=False) for table in (CURVES, ALONG))
-    pd.testing.assert_frame_equal(actlab.equal_loss(*tables), actlab.equal_loss(CURVES, ALONG))
-
-
-def test_members_in_a_list_are_those_in_a_tuple():
-    """As a table that went through JSON has them."""
-    pairs = [
-        {"model": "charlm", "activation": "relu", "first": (1, 2), "second": (3, 4), "churn": 0.1},
-        {"model": "charlm", "activation": "relu", "first": (1, 3), "second": (2, 4), "churn": 0.2},
-    ]
-    tuples = pd.DataFrame(pairs)
-    lists = tuples.assign(**{side: [list(names) for names in tuples[side]] for side in ("first", "second")})
-    pd.testing.assert_frame_equal(actlab.means(lists, "churn"), actlab.means(tuples, "churn"))
-    assert actlab.means(lists, "churn")["n"].tolist() == [4]

@@ -50,14 +50,3 @@ def test_no_share_of_what_changes_nothing():
     assert actlab.share(part, alike, "tv", "arm")[["estimate", "low", "high"]].isna().all(axis=None)
     one = alike.assign(tv=alike["tv"].mask(alike["first"] == "1", 0.1))
     assert actlab.share(part, one, "tv", "arm")[["low", "high"]].isna().all(axis=None)
-
-
-def test_a_group_without_a_name_is_a_group_and_of_nothing_there_is_none():
-    named, nameless = (
-        actlab.share(*(t.assign(arm=name) for t in tables(BIT)), "tv", "arm") for name in ("a", math.nan)
-    )
-    assert nameless["arm"].isna().tolist() == [True]
-    pd.testing.assert_frame_equal(nameless.drop(columns="arm"), named.drop(columns="arm"))
-    part, whole = tables(BIT)
-    assert actlab.share(part[:0], whole, "tv", "arm")["estimate"].isna().tolist() == [True]
-    assert actlab.share(part[:0], whole[:0], "tv", "arm").empty

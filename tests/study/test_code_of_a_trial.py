@@ -1,6 +1,5 @@
 """The hash of the code that trains covers all code that decides a trial's bits."""
 
-import inspect
 import shutil
 import sys
 from pathlib import Path
@@ -10,8 +9,6 @@ import tiny
 
 from actlab.study import provenance
 from actlab.study.cache import train_afresh
-from actlab.study.params import read_params
-from actlab.study.run import load
 
 PACKAGE = Path(provenance.__file__).parents[1]
 BESIDE = {
@@ -26,15 +23,13 @@ BESIDE = {
 """What may run in a trial without a place in its hash, and why."""
 
 
-def executed(work, name=""):
-    """Code of the package's functions that run, or that are handed this text."""
+def executed(work):
+    """Files of the package whose functions run."""
     found = set()
 
     def look(frame, event, _):
         if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
-            given = inspect.getargvalues(frame)
-            values = [*map(given.locals.get, given.args), *given.locals.get(given.keywords, {}).values()]
-            found.update([frame.f_code] * (not name or any(isinstance(one, str) and one == name for one in values)))
+            found.add(Path(frame.f_code.co_filename).relative_to(PACKAGE).as_posix())
 
     sys.setprofile(look)
     try:
@@ -51,26 +46,11 @@ def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
     assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))
     task = tiny.tasks(toy, monkeypatch)[name]
     status = []
-    codes = executed(lambda: status.extend(results["status"] for results, _ in train_afresh(task)))
-    ran = {Path(code.co_filename).relative_to(PACKAGE).as_posix() for code in codes}
+    ran = executed(lambda: status.extend(results["status"] for results, _ in train_afresh(task)))
     assert {*status} == {"done"}
     covered = {file for file in ran if any(Path(file).is_relative_to(part) for part in provenance.CODE_OF_A_TRIAL)}
     assert {"trainers/setup.py", "trainers/seeds.py", "activations.py"} <= covered
     assert ran - covered <= set(BESIDE)
-
-
-def test_a_name_becomes_an_object_after_twelve_stops(toy, tmp_path):
-    """From its params file to the module, the text of an activation's name is handed to so many functions of ours."""
-    (tmp_path / "one.yaml").write_text("study: one\nactivation: [smelu_05]\nnoise_floor: false\n")
-
-    def built():
-        task = load(read_params(tmp_path / "one.yaml")).arms[0].trials[0]
-        return task.fresh()
-
-    assert {code.co_name for code in executed(built, "smelu_05")} == {
-        *("check", "our_name", "__contains__", "as_list", "as_tuple", "replace"),
-        *("defects_of", "find_activation", "parts_of", "part", "find_part", "find"),
-    }
 
 
 def hashed(package, **files):

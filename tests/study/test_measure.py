@@ -126,14 +126,6 @@ def test_the_record_of_baselines_is_written_once():
         assert whole[table]["val_loss"] < part[table]["val_loss"] < math.inf
 
 
-@pytest.mark.parametrize("part", [{"train_share": 1 - 1e-12}, {"train_fraction": 1e-12}])
-def test_a_part_too_short_to_train_leaves_no_tables(part):
-    """Which no reader would take, or which would refuse the study once it is corrected."""
-    with pytest.raises(BadInput, match="a context of 64 needs at least 65"):
-        baselines.record_baselines(CharacterStudy(study="short", **part))
-    assert store.load_study("short") == []
-
-
 def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
     """Each batch is one span of the text; a fresh loss of the first and the last agrees. Forty tokens hold four windows
     of eight, seven none."""

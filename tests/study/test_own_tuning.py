@@ -9,7 +9,6 @@ from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.records.rates import choices
 from actlab.study.params import read_params
-from actlab.study.progress import Ended, Recorded
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
 
@@ -82,29 +81,6 @@ def test_a_tuning_without_a_file_is_known_by_its_records(folder):
         path.unlink()
     with pytest.raises(BadInput, match="has chosen no learning rate for charlm mine, but for none"):
         rate_of(main, "rates.study=mine-tuning")
-
-
-def test_progress_names_each_rate_once(folder):
-    """A tuning goes through several rounds; each of its records is told of once, by its rate and seed."""
-    events = []
-    run(read_params(written(folder, "mine-tuning", tuning=GRID)), watch=events.append)
-    told = [event.arm for event in events if isinstance(event, Recorded)]
-    assert len(told) == len(set(told)) == len(choices("mine-tuning")[0].losses)
-    assert {"charlm-mine, learning_rate=0.001", "charlm-mine, learning_rate=0.004"} <= {*told}
-    assert {event.arm for event in events if isinstance(event, Ended)} == {*told}
-
-
-def test_two_tunings_in_one_study_are_apart(folder, capsys):
-    """Their losses are not comparable: each chooses, a study takes that with its settings, the report names both."""
-    for steps in (2, 4):
-        run(read_params(written(folder, "mine-tuning", tuning=GRID, iterations=steps)))
-    short, long = sorted(choices("mine-tuning"), key=lambda choice: choice.settings["iterations"])
-    assert {len({rate for rate, _ in each.losses}) for each in (short, long)} <= {2, 3, 4, 5}
-    for each in (short, long):
-        main = written(folder, "main", rates={"study": "mine-tuning"}, iterations=each.settings["iterations"])
-        assert rate_of(main) == each.rate
-    assert tiny.typed("report", "mine-tuning", "--no-plots") == 0
-    assert f"charlm mine iterations=2: learning rate {short.rate:g}" in capsys.readouterr().out
 
 
 def test_rates_of_other_settings_are_told_before_training(folder, caplog):

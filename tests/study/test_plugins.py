@@ -12,7 +12,6 @@ from faulty import essence
 
 import actlab
 from actlab import paths, plugins, report
-from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.records import tables as tidy
@@ -68,13 +67,6 @@ def text_file(beside, content=tiny.CATS):
     return "my_text.txt"
 
 
-def test_a_part_that_a_new_version_does_not_register_is_gone(mine):
-    actlab.load_plugins(["my_parts.py"])
-    mine.write_text(MINE.format(formula=SWISH).replace('"mine"', '"other"'))
-    actlab.load_plugins(["my_parts.py"])
-    assert ("mine" in ACTIVATIONS, "other" in ACTIVATIONS) == (False, True)
-
-
 def test_files_that_are_refused(mine):
     """What is wrong, in which line, and what is allowed."""
     for content, message in (
@@ -125,17 +117,6 @@ def test_image_sweep_and_ablation_take_own_parts(mine):
     (record,) = run(ablation).present
     assert set(record["config"]["parts"]) == {"activation", "dataset"}
     assert record["config"]["dataset"] == "my_text.txt"
-
-
-def test_own_and_built_in_activations_stay_comparable_on_another_text(mine, cats):
-    """In one study of two texts each group has its own reference: the hash of an activation is no setting of its
-    group."""
-    one = {**tiny.ABLATION, "optimizer": "adamw", "symmetry": "symmetric", "activation": ["gelu", "mine"]}
-    for dataset in ("pydoc", text_file(mine, 2 * tiny.CATS)):
-        run(TokenStudy.parse({**one, "plugins": "my_parts.py", "dataset": dataset}))
-    found = report.load("ablation-quick").differences.query("metric == 'val_loss'")
-    assert set(found["group"]) == {f"adamw, symmetric, x1, dataset={name}" for name in ("pydoc", "my_text.txt")}
-    assert found["arm"].tolist() == ["mine", "mine"]
 
 
 SEER = """import os

@@ -3,17 +3,9 @@ finished."""
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
-from concurrent.futures import Future
-from contextlib import suppress
-from threading import Thread
-from unittest.mock import Mock
 
 import pytest
-from distributed import KilledWorker
 from faulty import cluster
 
 from actlab import paths
@@ -100,53 +92,9 @@ def test_a_worker_of_a_cluster_with_threads_is_refused(tmp_path):
         list(run_tasks(square, [5, 6], scheduler=address))
 
 
-def test_tls_without_certificates_is_said_at_once():
-    """In one sentence, and nothing of it is left to wait for at the end of the process."""
-    code = "from actlab.study.workers.pool import connected; connected('tls://127.0.0.1:9')"
-    command = [sys.executable, "-c", code]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert "EngineError: no Dask scheduler answers at 'tls://127.0.0.1:9'" in found.stderr
-    assert "ssl_context" in found.stderr
-    assert "Exception ignored" not in found.stderr
-
-
 def test_no_scheduler_is_said(monkeypatch):
     monkeypatch.setattr(pool, "CONNECT", 1)
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*tcp://host:8786"):
         list(run_tasks(square, [1], scheduler="tcp://127.0.0.1:9"))
     with pytest.raises(EngineError, match="no Dask scheduler answers at 'nonsense://x'"):
         list(run_tasks(square, [1], scheduler="nonsense://x"))
-
-
-@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9])
-def test_a_port_of_something_else_is_said(monkeypatch, answer):
-    """A program that listens and says nothing, or another protocol's words: an error in time, no waiting."""
-    monkeypatch.setattr(pool, "CONNECT", 1)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve():
-            with suppress(OSError):
-                while True:
-                    held.append(server.accept()[0])
-                    held[-1].sendall(answer)
-
-        held = []
-        Thread(target=serve, daemon=True).start()
-        since = time.monotonic()
-        with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1"):
-            list(run_tasks(square, [1], scheduler=f"tcp://127.0.0.1:{server.getsockname()[1]}"))
-        assert time.monotonic() - since < 10
-        for connection in held:
-            connection.close()
-
-
-def test_a_task_that_ends_every_worker_is_a_sentence(monkeypatch):
-    """Dask gives a task up that took several workers with it: what to try is said, without a traceback."""
-    done = Future()
-    done.set_exception(KilledWorker("task", "worker", 3))
-    client = Mock()
-    client.get_executor.return_value.submit.return_value = done
-    monkeypatch.setattr(pool, "connected", lambda scheduler: client)
-    with pytest.raises(EngineError, match=r"killed again and again .*fewer workers"):
-        list(run_tasks(square, [1], scheduler="tcp://head:8786"))
-    client.close.assert_called_once()

@@ -14,16 +14,6 @@ from actlab.study.tokens import TokenStudy
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 
 
-@pytest.mark.parametrize(
-    "left", [{}, {"history": []}, {"history": [{"iteration": 3, "train_loss": 9.5, "val_loss": math.inf}]}]
-)
-def test_a_trial_that_diverged_is_told(left):
-    """Networks on images keep no history, twins an empty one."""
-    said = str(Ended("charlm-relu", "42", {"status": "diverged", **left}))
-    assert said.startswith("charlm-relu 42: diverged")
-    assert ("at step 3, loss" in said) == bool(left.get("history"))
-
-
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_study_is_shown(terminal):
     """The trial in training with its iteration and loss on a terminal; one line an arm everywhere."""

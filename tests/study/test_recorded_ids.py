@@ -83,18 +83,3 @@ def test_what_is_recorded_loads_without_data(committed, data_folder, capsys):
     assert model.vocabulary.decode(given) == "To be, "
     assert model(given[None]).shape == (1, 7, 65)
     assert not data_folder.exists()
-
-
-def test_records_are_named_by_what_they_hold(records):
-    """File and folder are the record's own id and study; a baseline's file is named after its text and the text's
-    hash."""
-    wrong = []
-    for path, record in records.items():
-        name = record.get("arm", path.stem)
-        if record["kind"] == "baseline":
-            data = record["provenance"]["data"]
-            name = f"baseline-{data['name']}-{data['sha256'][:10]}"
-        if (path.parent.name, path.stem) != (record.get("study", path.parent.name), name):
-            wrong.append(str(path.relative_to(ROOT)))
-    assert wrong == []
-    assert {record["kind"] for record in records.values() if "arm" not in record} == set(WITHOUT_ARM)

@@ -3,10 +3,10 @@
 import grids
 import pytest
 import tiny
-from damage import DROP, changed
+from damage import changed
 
 from actlab import paths
-from actlab.errors import BadInput, RecordError
+from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import characters
 from actlab.study.after.load_model import trial_of
@@ -15,7 +15,6 @@ from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.run import bring, run
 from actlab.study.tokens import TokenStudy
-from actlab.study.twins import TwinStudy
 
 OTHER_DATA = (["provenance", "data", "sha256"], "0" * 64)
 
@@ -51,18 +50,6 @@ def test_replay_gives_the_recorded_bits(records, label):
     found = replay(task_of(saved(records["floor"]), label))
     assert found.record["equal"], found.sentence
     assert "equal bit for bit" in found.sentence
-
-
-def test_a_trial_that_diverged_alone_is_replayed(toy):
-    """Also twins, and where it comes out well now and no other trial is there to be compared with."""
-    small = {**tiny.STUDY, "trials": 1, "learning_rate": 1e38, "followers": "own", "activation": "relu"}
-    (record,) = run(TwinStudy(study="lost", **small)).present
-    assert {trial["status"] for trial in record["trials"]} == {"diverged"}
-    found = replay(trial_of(record, "42-own"))
-    assert found.record["equal"], found.sentence
-    alone = tiny.relu(toy.replace(trials=1))
-    unfinished = {name: alone["trials"][0][name] for name in ("label", "seed")} | {"status": "diverged"}
-    assert "NOT equal" in replay(task_of(saved(alone, (["trials"], [unfinished])), "42")).sentence
 
 
 def test_what_differs_is_told(records, monkeypatch):
@@ -110,18 +97,6 @@ def test_an_ablation_is_replayed(cats):
         assert record["trials"][0]["status"] == "done"
         found = replay(task_of(store.path_of(record["study"], record["arm"])))
         assert found.record["equal"], found.sentence
-
-
-def test_a_record_that_says_too_little_to_train_is_refused(toy):
-    """What tables read, but no trial is: one sentence."""
-    record = changed(tiny.relu(toy), ["config", "recipe", "evaluate_every"], DROP)
-    said = replay(task_of(saved(record), "42")).sentence
-    assert said.endswith("cannot be trained again: its settings lack evaluate_every")
-
-
-def test_a_record_without_trials_is_refused():
-    with pytest.raises(RecordError, match="'baseline' holds no trials"):
-        task_of(store.save(store.path_of("made-up", "baseline"), grids.baseline()))
 
 
 def test_a_sample_is_of_what_can_be_trained_here(toy):

@@ -29,7 +29,6 @@ from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import bring, load, run
 from actlab.study.tokens import TokenStudy
 
-load_record = store.load
 STUDIES = (
     CharacterStudy.parse({"study": "grown", "model": "nanotransformer", "activation": "relu", **tiny.STUDY}),
     ImageStudy.parse({"study": "grown-mnist", **tiny.SWEEP}),
@@ -160,23 +159,6 @@ def test_trials_that_come_out_differently_are_refused(params):
     store.save(path, small)
     with pytest.raises(RecordError, match=r"trial 42 comes out differently .* --set study=NAME"):
         grown(params, 3)
-
-
-def test_what_no_reader_would_read_is_never_written():
-    """The schema of records refuses it."""
-    made = grids.identified(changed(grids.record(), ["trials", 0, "label"], "x"), "toy")
-    with pytest.raises(RecordError):
-        finish(SimpleNamespace(study="toy", id=made["arm"], config={}), made)
-    assert not store.folder_of("toy").exists()
-
-
-def test_records_of_one_name_are_not_read_again_at_every_trial(toy, monkeypatch):
-    """Those of a sweep of rates share their name: the time of a study grows with its arms, not with their square."""
-    read = Counter()
-    monkeypatch.setattr(store, "load", lambda path: read.update([path]) or load_record(path))
-    run(toy.replace(activation="relu", learning_rate=[i / 1000 for i in range(1, 13)], trials=2))
-    assert len(read) >= 12
-    assert max(read.values()) <= 3
 
 
 def test_the_first_of_two_runs_is_kept_and_another_result_refused():

@@ -62,12 +62,6 @@ def test_each_trial_is_a_run_of_wandb(wandb, monkeypatch, tmp_path):
     assert (relu.finish.call_args, gelu.finish.call_args) == (call(), call(exit_code=1))
 
 
-def test_wandb_is_not_given_what_was_recorded_before(wandb, tmp_path):
-    """A study that goes on after a stop has each trial once."""
-    give("wandb", tmp_path, [EVENTS[1], Started(2)])
-    assert not wandb.init.called
-
-
 @pytest.mark.parametrize(("name", "module", "extra"), [
     ("tensorboard", "torch.utils.tensorboard", "track"), ("wandb", "wandb", "wandb"),
 ])  # fmt: skip

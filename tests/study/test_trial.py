@@ -184,18 +184,6 @@ def test_load_model_takes_kept_weights_or_trains_again(toy, caplog):
         load_model(record | {"kind": "mnist"})
 
 
-def test_weights_of_another_processor(toy, caplog):
-    """Weights that the study keeps are taken at once, and their note is said."""
-    record = tiny.relu(toy)
-    kept, file = tensors_of((one := trial_of(record, "42")).trial), one.weights
-    shutil.rmtree(paths.cache())
-    record["trials"][0]["weights_sha256"] = "0" * 64
-    checkpoint.write_tensors(file, kept, {"note": "of another run"})
-    load_model(record)
-    assert "trial 42: these are not the recorded weights: of another run" in caplog.text
-    assert not paths.cache().exists()
-
-
 @pytest.mark.data("tinyshakespeare/input.txt")
 def test_committed_weights_are_those_that_they_name(committed):
     """Of one seed of each model of repro-lite, bit for bit those of the recorded noise floor on that processor: their

@@ -1,4 +1,4 @@
-"""Edited numbers, other kernels, damaged files, plug-ins that fail."""
+"""Other kernels than recorded, and damaged files."""
 
 import os
 
@@ -6,15 +6,13 @@ import pytest
 import tiny
 
 from actlab import paths
-from actlab.errors import BadInput, DamagedRecord
+from actlab.errors import DamagedRecord
 from actlab.files import write_text
 from actlab.study import provenance
 from actlab.study.after import status
 from actlab.study.after.load_model import trial_of
 from actlab.study.after.replay import replay
 from actlab.study.cache import place_of
-from actlab.study.character_study import CharacterStudy
-from actlab.study.params import overridden
 from actlab.study.run import run
 
 
@@ -58,17 +56,3 @@ def test_status_reads_no_cut_file_as_if_it_were_whole(toy):
     write_text(record.parent / "failed" / record.name, "{")
     found = status.of(study)
     assert found[["missing", "failed", "ended"]].to_numpy().tolist() == [[1, 0, 0]]
-
-
-@pytest.mark.parametrize("decays", [[0.5, 0], [0], [0.5, 0.5], []])
-def test_averages_that_no_record_could_hold_are_refused_before_training(decays):
-    """Each average has a decay of its own; 0 alone is for none."""
-    with pytest.raises(ValueError, match=r"greater than 0|names one thing twice|at least 1 item"):
-        CharacterStudy(study="toy", average=decays)
-
-
-def test_a_setting_of_what_is_no_arm_is_refused():
-    """With what stands there."""
-    sets = ["per_arm.charlm=5", "per_arm.charlm.iterations=3"]
-    with pytest.raises(BadInput, match="charlm is 5, which has no iterations"):
-        overridden({}, [], sets, {})

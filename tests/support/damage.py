@@ -1,9 +1,6 @@
-"""Damage to a file's bytes, drawn at random: a flipped bit, a missing end, something after it. Not a test."""
+"""A record with another entry somewhere. Not a test."""
 
 import copy
-from functools import partial
-
-from hypothesis import strategies as st
 
 DROP = object()
 
@@ -18,15 +15,3 @@ def changed(record, place, put):
     else:
         inside[place[-1]] = put
     return made
-
-
-def damaged(content, place, bit, cut, extra):
-    found = bytearray(content)
-    found[place % len(found)] ^= 1 << bit
-    return bytes(found[: len(found) - cut % len(found)]) + extra
-
-
-cuts = st.just(0) | st.integers(0, 10**5)
-ends = st.just(b"") | st.binary(max_size=9)
-DAMAGE = st.builds(partial, st.just(damaged), place=st.integers(0, 10**6), bit=st.integers(0, 7), cut=cuts, extra=ends)
-"""Called with bytes, each gives damaged ones."""

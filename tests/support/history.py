@@ -18,15 +18,3 @@ def commit(folder, message, date, files):
         (folder / name).write_text(text, encoding="utf-8")
     git(folder, "add", "-A")
     git(folder, "commit", "-m", message, date=date)
-
-
-def contents(folder, objects):
-    """The bytes of each of some objects (``COMMIT:PATH``), in their order, from one call of git."""
-    asked = "".join(f"{name}\n" for name in objects).encode()
-    found = subprocess.run(["git", "cat-file", "--batch"], cwd=folder, input=asked, check=True, capture_output=True)
-    rest = memoryview(found.stdout)
-    while rest:
-        end = bytes(rest[:200]).index(b"\n")
-        size = int(bytes(rest[:end]).split()[-1])
-        yield bytes(rest[end + 1 : end + 1 + size])
-        rest = rest[end + 2 + size :]

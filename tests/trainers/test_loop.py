@@ -201,9 +201,3 @@ def test_a_long_gradient_is_clipped():
         tiny.run(model, replace(tiny.RECIPE, clip=clip), rate=1e-2)
         weights.append(weights_sha256(model))
     assert weights[0] == weights[1] != weights[2]
-
-
-def test_a_warm_up_rises_in_equal_steps():
-    """To the full rate, and leaves it there."""
-    recipe = replace(tiny.RECIPE, warmup=4)
-    assert [recipe.rate(step) for step in range(6)] == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]

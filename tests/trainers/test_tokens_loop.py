@@ -77,16 +77,6 @@ def test_accumulation_is_a_larger_batch(shard, name):
     assert small.final["val_loss"] == pytest.approx(large.final["val_loss"], rel=1e-4)
 
 
-def test_rates_rise_then_fall():
-    recipe = Recipe(iterations=110, evaluate_every=10, schedule="cosine", warmup=10)
-    rates = [recipe.rate(i) for i in range(111)]
-    assert rates[:10] == pytest.approx([(i + 1) / 10 for i in range(10)])
-    assert rates[10] == 1
-    assert rates[60] == pytest.approx(0.55)
-    assert rates[110] == pytest.approx(0.1)
-    assert Recipe(iterations=9, evaluate_every=3).rate(8) == 1
-
-
 def test_measure_agrees_with_the_other_loop_and_a_slow_standard_error():
     net, fixed = model().eval(), windows()
     got = measure(net, fixed, 29)
