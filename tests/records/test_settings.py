@@ -36,6 +36,16 @@ def test_a_grown_arm_is_read_at_its_larger_size():
     assert differing([small, later]) == ["seed"]
 
 
+def test_two_versions_of_an_own_metric_are_told_apart():
+    """By their files' hashes: neither stands for the other."""
+    first, second = (of(metrics={"half": sha256}) for sha256 in ("0123456789", "abcdef0123"))
+    assert current([first, second]) == [first, second]
+    assert [named(one, differing([first, second])) for one in (first, second)] == [
+        "metrics=half 01234567",
+        "metrics=half abcdef01",
+    ]
+
+
 def test_a_report_shows_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""
