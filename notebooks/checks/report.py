@@ -385,7 +385,7 @@ def check_variance(squares: pd.Series, spread: pd.DataFrame, trials: pd.DataFram
     of_model, of_arm = (few.groupby(by)["val_loss"].transform("mean") for by in (["model"], ARM))
     agrees(100 * (of_arm - of_model).var() / few["val_loss"].var(), 12, "without tinylstm", digits=0)
     agrees(spread["variance (%), value"].agg(["min", "max"]), [93, 99], "within an architecture", digits=0)
-    ranged = spread["range of loss"]
+    ranged = spread["range, loss"]
     agrees([ranged.idxmax(), ranged.idxmin()], ["tinylstm", "hybridlm"], "most and least sensitive")
     agrees(ranged.agg(["max", "min"]), [0.74, 0.11], "range of loss", digits=2)
 
