@@ -41,7 +41,7 @@ def test_a_study_is_shown(terminal):
     assert ("TV 0.1000" in text, "TV nan" in text) == (True, False)
     assert ("20/60" in text) == ("loss 2.500" in text) == terminal
     assert "3 trials to train, 2 cached" in text
-    assert "ecd-symmetric-gelu 42: diverged at step 120, loss nan" in text
+    assert "ecd-symmetric-gelu 42: diverged by step 120" in text
     assert "ecd-symmetric-gelu 42: failed: MemoryError: no more" in text
 
 

@@ -53,9 +53,9 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert (heard[Recorded], heard[Ended]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
     trained, real = [], study.run_task
 
-    def watched(task, report, starter):
+    def watched(task, report):
         trained.append(task.first.activation)
-        return real(task, report, starter)
+        return real(task, report)
 
     monkeypatch.setattr(study, "run_task", watched)
     assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))

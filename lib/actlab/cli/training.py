@@ -72,7 +72,7 @@ def run(
         from actlab.cli.tracking import tracked
         from actlab.records import store
         from actlab.study import run as study
-        from actlab.study.progress import StudyDisplay, why
+        from actlab.study.progress import StudyDisplay
         from actlab.study.record import failure_of
 
     failed = False
@@ -92,7 +92,7 @@ def run(
         console.print(f"{store.where(settings.study)}: {done} of {len(records.arms)} records{report}")
         for arm, trial in records.failed:
             failed = True
-            words = escape(f"{why(trial)} (traceback: {failure_of(arm)})")
+            words = escape(f"{trial['error']} (traceback: {failure_of(arm)})")
             errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", words)
     if failed:
         raise typer.Exit(1)
@@ -125,7 +125,7 @@ def _studies(
 def results_of(records: "StudyRecords") -> Iterator[str]:
     """One line a model: the mean over its arms, their coefficient of variation, and the lowest and highest arm, of
     loss, accuracy and the difference between seeds."""
-    from actlab.study.progress import names_of
+    from actlab.study.arm import names_of
 
     names = names_of(records.arms)
     of_model = defaultdict[str, dict[str, dict[str, float]]](lambda: defaultdict(dict))

@@ -18,7 +18,7 @@ from actlab.models import LanguageModel
 from actlab.plugins import Parts, said_of
 from actlab.records import store
 from actlab.records.defect_names import BATCHES, OF_MEASUREMENT
-from actlab.records.settings import by_content
+from actlab.records.settings import by_content, differing, named
 from actlab.study.trial import LanguageTrial, Results, Trial
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import spread
@@ -81,6 +81,14 @@ class Arm:
     def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
         """The part of its record that arms of its kind alone have. ``results``: of its trials, in their order."""
         raise NotImplementedError
+
+
+def names_of(arms: Sequence[Arm]) -> dict[Arm, str]:
+    """``charlm-gelu, learning_rate=0.002``: the names of a study's arms while it runs, with the settings in which they
+    differ."""
+    records = {arm: arm.as_record for arm in arms}
+    settings = differing(records.values())
+    return {arm: ", ".join(filter(None, [arm.name, named(record, settings)])) for arm, record in records.items()}
 
 
 def together(arms: Sequence[Arm]) -> dict[Trial, tuple[int, ...]]:

@@ -1,7 +1,6 @@
 """The one path of a trial of any kind: cache, lock, checkpoint, training. What a trial leaves lies in one file, known
 by the trial's settings, its data, the code that trains and the machine; its snapshots lie beside it."""
 
-import platform
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from actlab import paths
 from actlab.data.text import short_name
-from actlab.errors import ActlabError, BadInput
+from actlab.errors import ActlabError
 from actlab.plugins import error_in_words
 from actlab.records import store
 from actlab.study import provenance
@@ -75,26 +74,12 @@ def has_ended(task: Task) -> bool:
     return all(place_of(trial).exists() for trial in task.trials)
 
 
-def whereabouts() -> dict[str, Any]:
-    """What decides where this process looks for cached trials."""
-    return {"ACTLAB_CACHE": str(paths.cache()), **provenance.here()}
-
-
-def run_task(task: Task, report: Report | None = None, starter: Mapping[str, Any] | None = None) -> list[Results]:
+def run_task(task: Task, report: Report | None = None) -> list[Results]:
     """Train what is not in the cache; a started training goes on from its checkpoint. A failure is a status with its
     traceback, never raised.
 
     The process works on one thread: the bits of a result then depend on no core count.
-
-    Raises:
-        BadInput: this worker's ``whereabouts`` are not those of the process that started the study.
     """
-    for name, here in whereabouts().items() if starter else ():
-        if starter and starter[name] != here:
-            raise BadInput(
-                f"a worker on {platform.node()} has {name} {here}, the process that started the study {starter[name]}: "
-                "what one trains the other would not find; give both the same folder, checkout and kind of machine"
-            )
     place = place_of(task.first)
     place.parent.mkdir(parents=True, exist_ok=True)
 

@@ -39,17 +39,15 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
     """
     if namespace.get("train_missing") is True and namespace.get("workers") != 1:
         start_fork_server()  # it loads its libraries while this process loads its own
+    from actlab.plugins import own_metrics
     from actlab.study.character_study import CharacterStudy
 
-    declared: type[Any] = cls or CharacterStudy
-    _typed(namespace, [*declared.model_fields, "kind"], extra or {})
-    if namespace.get("kind") not in (None, declared.kind):  # of a params file given whole, ``papermill -f``
-        raise BadInput(f"{WHERE}: kind={namespace['kind']!r}: this notebook is for {declared.kind}")
-    values = {name: value for name in declared.model_fields if (value := namespace.get(name)) is not None}
-    params: P = declared.parse(values, WHERE)
-    if "metric" in (extra or {}) and declared.kind == CharacterStudy.kind:  # before anything is trained
-        from actlab.plugins import own_metrics
-
+    study: type[Any] = cls or CharacterStudy
+    extra = extra or {}
+    check_types(namespace, extra, [*study.model_fields, "kind"])
+    values = {name: value for name in study.model_fields if (value := namespace.get(name)) is not None}
+    params: P = study.parse(values, WHERE)
+    if "metric" in extra and study is CharacterStudy:  # before anything is trained
         check_name("metric", namespace["metric"], [*OF_PAIRS, *dict(own_metrics(params.plugins))], WHERE)
     return params
 
@@ -62,16 +60,16 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
     Raises:
         BadInput: an injected name that is not declared, or a wrong value.
     """
-    _typed(namespace, (), declared)
-    if "metric" in declared and namespace["metric"] not in (allowed := {*OF_PAIRS, *metrics}):
-        for study in {*store.studies()} & {value for name in declared if isinstance(value := namespace[name], str)}:
-            allowed |= {metric for record in store.load_study(study) for metric in record.get("metrics", ())}
-        check_name("metric", namespace["metric"], allowed, WHERE)
+    check_types(namespace, declared)
+    if "metric" in declared and namespace["metric"] not in (known := {*OF_PAIRS, *metrics}):
+        for study in {namespace[name] for name, wanted in declared.items() if wanted is str} & {*store.studies()}:
+            known |= {metric for record in store.load_study(study) for metric in record.get("metrics", ())}
+        check_name("metric", namespace["metric"], known, WHERE)
 
 
-def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping[str, type]) -> None:
-    """The injected names are declared, or among ``others``, and the declared ones have their types; from here on tables
-    are shown as people read them."""
+def check_types(namespace: dict[str, Any], declared: Mapping[str, type], others: Collection[str] = ()) -> None:
+    """``BadInput`` where an injected name is neither declared nor among ``others``, or a declared one has another
+    type; from here on tables are shown as people read them."""
     from IPython import get_ipython
 
     if shell := get_ipython():
@@ -86,8 +84,7 @@ def _typed(namespace: dict[str, Any], others: Collection[str], declared: Mapping
             from actlab.study.fields import as_list
 
             value = namespace[name] = [*as_list(value)]
-        allowed = (float, int) if wanted is float else (wanted,)
-        if type(value) not in allowed:
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
             raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted.__name__}")
 
 

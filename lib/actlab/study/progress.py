@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,6 @@ from rich.console import Console
 from rich.live import Live
 
 from actlab.records import store
-from actlab.records.settings import differing, named
-from actlab.study.arm import Arm
 
 
 @dataclass(frozen=True)
@@ -20,12 +18,9 @@ class Started:
 
     missing: int
     cached: int = 0
-    floor: int = 0
-    """How many of the missing ones only the noise floor needs."""
 
     def __str__(self) -> str:
-        floor = f", {self.floor} of them for the noise floor (noise_floor=false leaves them out)" if self.floor else ""
-        return f"{self.missing} trials to train{floor}, {self.cached} cached"
+        return f"{self.missing} trials to train, {self.cached} cached"
 
 
 @dataclass(frozen=True)
@@ -54,13 +49,12 @@ class Ended:
     @property
     def failure(self) -> str:
         """What to say of a trial that did not end well; empty of any other."""
+        if self.results.get("status") == "failed":
+            return f"failed: {self.results['error']}"
         if self.results.get("status") != "diverged":
-            return f"failed: {error}" if (error := why(self.results)) else ""
-        if not (history := self.results.get("history")):  # networks on images and twins keep none
-            return "diverged"
-        last = history[-1]
-        loss = last["train_loss"] if math.isfinite(last["val_loss"]) else last["val_loss"]
-        return f"diverged at step {last['iteration']}, loss {loss}"
+            return ""
+        history = self.results.get("history")  # networks on images keep none, twins an empty one
+        return f"diverged by step {history[-1]['iteration']}" if history else "diverged"
 
     def __str__(self) -> str:
         return f"{self.arm} {self.trial}: {self.failure or 'ended'}"
@@ -77,10 +71,9 @@ class Recorded:
         record = self.record
         if any(trial["status"] == "failed" for trial in record.get("trials", ())):
             return f"{self.arm}: failed"
-        parts = [f"loss {record['avg_val_loss']:.4f}", f"accuracy {record['avg_val_accuracy']:.2f}%"]
-        if not math.isnan(record.get("avg_total_variation", math.nan)):  # a pair needs two trials
-            parts.append(f"TV {record['avg_total_variation']:.4f}")
-        return f"{self.arm}: {', '.join(parts)}"
+        variation = record.get("avg_total_variation", math.nan)  # a pair needs two trials
+        pairs = "" if math.isnan(variation) else f", TV {variation:.4f}"
+        return f"{self.arm}: loss {record['avg_val_loss']:.4f}, accuracy {record['avg_val_accuracy']:.2f}%{pairs}"
 
 
 Event = Started | Training | Ended | Recorded
@@ -111,33 +104,24 @@ class StudyDisplay(Live):
     def progress(self) -> str:
         """``5 of 12 trials trained, 2 running, about 3 min left``, by what was trained since the start."""
         done = self.trained + sum(event.iteration / (event.steps or 1) for event in self.running.values())
-        left = (time.monotonic() - self.since) * (self.planned - done) / done if done else math.nan
-        rest = f", about {in_time(left)} left" if done else ""
+        seconds = (time.monotonic() - self.since) * (self.planned - done) / done if done else 0.0
+        rest = f", about {in_time(seconds)} left" if done else ""
         return f"{self.trained} of {self.planned} trials trained, {len(self.running)} running{rest}"
 
     def watch(self, event: Event) -> None:
         """Show one event."""
         if isinstance(event, Started):
-            self.since = self.since if self.planned else time.monotonic()
             self.planned += event.missing
+        if isinstance(event, Training):
+            self.running[event.arm, event.trial] = event
         if isinstance(event, Ended):
             self.running.pop((event.arm, event.trial), None)
             self.trained += not event.cached
-        if isinstance(event, Training):
-            self.running[event.arm, event.trial] = event
-        elif not isinstance(event, Ended) or event.failure:
+        if isinstance(event, Started | Recorded) or (isinstance(event, Ended) and event.failure):
             self.console.print(str(event))
         if self.planned and not self.console.is_terminal and time.monotonic() - self.last_line > self.interval:
             self.last_line = time.monotonic()
             self.console.print(self.progress())
-
-
-def names_of(arms: Sequence[Arm]) -> dict[Arm, str]:
-    """``charlm-gelu, learning_rate=0.002``: the names of a study's arms while it runs, with the settings in which they
-    differ."""
-    records = {arm: arm.as_record for arm in arms}
-    settings = differing(records.values())
-    return {arm: ", ".join(filter(None, [arm.name, named(record, settings)])) for arm, record in records.items()}
 
 
 def in_time(seconds: float) -> str:
@@ -145,14 +129,3 @@ def in_time(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def seconds_of(trial: Mapping[str, Any]) -> float:
-    """The seconds that a trial took; of a network of the image sweep, its share of the program."""
-    seconds = trial.get("seconds", 0.0)
-    return float(sum(seconds.values()) if isinstance(seconds, dict) else seconds)
-
-
-def why(results: Mapping[str, Any]) -> str:
-    """The error of a trial that failed; empty of any other."""
-    return str(results.get("error", ""))

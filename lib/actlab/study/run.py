@@ -5,16 +5,15 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from actlab.errors import BadInput, check_number
 from actlab.records import store
 from actlab.study import provenance
-from actlab.study.arm import Arm, together
-from actlab.study.cache import has_ended, run_task, whereabouts
+from actlab.study.arm import Arm, names_of, together
+from actlab.study.cache import has_ended, run_task
 from actlab.study.params import study_of
-from actlab.study.progress import Ended, Recorded, Started, Training, Watch, names_of, unwatched
+from actlab.study.progress import Ended, Recorded, Started, Training, Watch, unwatched
 from actlab.study.record import check_growth, finish, record_of, recorded
 from actlab.study.study import Study
 from actlab.study.trial import Results, Task, Trial
@@ -115,17 +114,15 @@ def _trained(
     for arm in arms:
         for trial in arm.trials:
             arms_of[trial].append(arm)
-    missing = [trial for task in tasks if task not in ended_before for trial in task.trials]
-    floor = sum(all(arm.kind == "floor" for arm in arms_of[trial]) for trial in missing)
-    watch(Started(len(missing), len(arms_of) - len(missing), floor))
+    missing = sum(len(task.trials) for task in tasks if task not in ended_before)
+    watch(Started(missing, len(arms_of) - missing))
 
     def report(task: Task, iteration: int, loss: float) -> None:
         watch(Training(names[arms_of[task.first][0]], task.first.label, task.first.length, iteration, loss))
 
     gpu = any(task.first.place != "cpu" for task in tasks)
     ended: dict[Trial, Results] = {}
-    train = partial(run_task, starter=whereabouts())
-    for task, outcomes in run_tasks(train, tasks, workers, report, scheduler=scheduler, gpu=gpu):
+    for task, outcomes in run_tasks(run_task, tasks, workers, report, scheduler=scheduler, gpu=gpu):
         for trial, results in zip(task.trials, outcomes, strict=True):
             ended[trial] = results
             watch(Ended(names[arms_of[trial][0]], trial.label, results, task in ended_before))

@@ -18,7 +18,6 @@ from actlab.records import store
 from actlab.records.find import find
 from actlab.study.cache import place_of, run_task, tensors_of
 from actlab.study.params import RECORDED, trial_in
-from actlab.study.progress import why
 from actlab.study.trial import Report, Results, Task, Trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
@@ -135,8 +134,8 @@ def model_of(trial: RecordedTrial, report: Report | None = None) -> tuple[Langua
         note = about["note"]
     elif tensors is None:
         trial.check_here()
-        if failed := why(run_task(Task((trial.trial,)), report)[0]):
-            raise RecordError(f"{trial.name}: trained again it failed: {failed}")
+        if error := run_task(Task((trial.trial,)), report)[0].get("error"):
+            raise RecordError(f"{trial.name}: trained again it failed: {error}")
         tensors = tensors_of(trial.trial)
     model = trial.trial.trained(tensors, vocab_size=trial.record["provenance"]["data"]["vocab_size"])
     model.vocabulary = vocabulary_of(trial)

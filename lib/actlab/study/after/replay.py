@@ -18,7 +18,7 @@ from actlab.records import settings, store
 from actlab.study import provenance
 from actlab.study.after.load_model import RecordedTrial
 from actlab.study.cache import train_afresh
-from actlab.study.progress import Ended, Started, Training, Watch, unwatched, why
+from actlab.study.progress import Ended, Started, Training, Watch, unwatched
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import Report, Task
 from actlab.study.workers.pool import run_tasks
@@ -88,23 +88,20 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     except ActlabError as error:
         return Replay(f"{trial.name}: not replayed: {error}")
     differs, changed = differing(before, after), changed_since(record)
+    losses = {"recorded": loss_of(before), "now": loss_of(after)}
     outcome: store.Record = {
         **{"kind": "replay", "study": record["study"], "arm": trial.id, "trial": trial.label},
         **{"record_checksum": record["checksum"], "equal": not differs, "compared": sorted(bits_of(before))},
-        **{"differs": differs, "changed": changed, "seconds": time.perf_counter() - since},
+        **{"differs": differs, "changed": changed, "val_loss": losses, "seconds": time.perf_counter() - since},
         "provenance": provenance.of_record(record["provenance"]["path"], {}),
     }
-    if after["status"] == "failed":
-        return Replay(f"{trial.name}: FAILED: {why(after)}", outcome, wrong=True)
-    losses = {"recorded": loss_of(before), "now": loss_of(after)}
     same = "processor, Python, packages, text and code are as recorded"
     apart = f"changed since: {', '.join(changed)}" if changed else same
+    sentence = f"equal bit for bit (validation loss {losses['now']:.6f})"
     if differs:
         both = f"validation loss {losses['recorded']:.6f} recorded, {losses['now']:.6f} now"
-        sentence = f"NOT equal in {', '.join(differs)}: {both}; {apart}"
-    else:
-        sentence = f"equal bit for bit (validation loss {losses['now']:.6f}); {apart}"
-    return Replay(f"{trial.name}: {sentence}", outcome | {"val_loss": losses}, wrong=bool(differs and not changed))
+        sentence = f"NOT equal in {', '.join(differs)}: {after.get('error', both)}"
+    return Replay(f"{trial.name}: {sentence}; {apart}", outcome, wrong=bool(differs and not changed))
 
 
 def repeats_here() -> str:
@@ -112,11 +109,9 @@ def repeats_here() -> str:
     outcome = replay(recorded_trials("bits")[0])
     if outcome.record is None:
         return f"whether this machine repeats the recorded bits is not known: {outcome.sentence}"
-    if outcome.record["equal"]:
-        return "this machine repeats the recorded bits: yes"
     loss, changed = outcome.record["val_loss"], ", ".join(outcome.record["changed"])
-    apart = abs(loss["now"] - loss["recorded"])
-    return f"this machine repeats the recorded bits: no, its loss differs by {apart:.1e} nats; what differs: {changed}"
+    apart = f"no, its loss differs by {abs(loss['now'] - loss['recorded']):.1e} nats; what differs: {changed}"
+    return f"this machine repeats the recorded bits: {'yes' if outcome.record['equal'] else apart}"
 
 
 def keep(outcome: store.Record) -> Path:

@@ -1,11 +1,9 @@
 """Where tasks run: in this process; in single-threaded processes of this machine; on a Dask cluster. The last two are
 executors of ``concurrent.futures`` under one loop. Decides nothing about what tasks compute."""
 
-import logging
 import multiprocessing
 import os
 import signal
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -33,10 +31,9 @@ MOST_BREAKDOWNS = 3
 CONNECT = 10
 """Seconds in which a scheduler must answer."""
 
-Progress = tuple[int, int, float]
-"""A report: place of the task in the list, iteration, loss."""
-Engine = tuple[Executor, Callable[..., Any], Callable[[], Iterator[Progress]]]
-"""An executor, what it runs in a worker, and what gives the reports that have come since the last look."""
+Engine = tuple[Executor, Callable[..., Any], Any]
+"""An executor, what it runs in a worker, and the queue in which reports arrive: place of the task in the list,
+iteration, loss."""
 
 
 class EngineError(ActlabError):
@@ -47,7 +44,7 @@ def run_tasks(
     function: Callable[[Any, Report], Any],
     tasks: Sequence[Any],
     workers: int = 1,
-    tell: Callable[[Any, int, float], None] = lambda *report: None,
+    on_report: Callable[[Any, int, float], None] = lambda *report: None,
     *,
     scheduler: str = "",
     gpu: bool = False,
@@ -59,7 +56,7 @@ def run_tasks(
         tasks: what can be pickled; earlier ones are started first.
         workers: processes of this machine, one thread (and, where there are GPUs, one of these in turn) each; 1 runs in
             this process.
-        tell: called in this process with (task, iteration, loss).
+        on_report: called in this process with (task, iteration, loss).
         scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then
             ignored.
         gpu: each task takes one ``GPU`` resource of the scheduler's workers.
@@ -70,16 +67,25 @@ def run_tasks(
     """
     if not scheduler and (workers == 1 or len(tasks) < 2):
         for task in tasks:
-            yield task, function(task, partial(tell, task))
+            yield task, function(task, partial(on_report, task))
         return
     waiting, breakdowns = [*range(len(tasks))], 0
     while waiting:
         try:
             with cluster(scheduler, gpu) if scheduler else processes(min(workers, len(waiting))) as engine:
-                for place, result in results_of(engine, function, tasks, waiting, tell):
-                    waiting.remove(place)
-                    breakdowns = 0
-                    yield tasks[place], result
+                executor, work, reports = engine
+                plugins = plugin_files()
+                running = {executor.submit(work, place, function, tasks[place], plugins): place for place in waiting}
+                while running:
+                    ended, _ = wait(running, LISTENS_EVERY, FIRST_COMPLETED)
+                    while not reports.empty():
+                        place, iteration, loss = reports.get()
+                        on_report(tasks[place], iteration, loss)
+                    for future in ended:
+                        place, result = running.pop(future), future.result()
+                        waiting.remove(place)
+                        breakdowns = 0
+                        yield tasks[place], result
         except BrokenProcessPool:  # a process was killed, and the others with it: they go on from their checkpoints
             breakdowns += 1
             if breakdowns == MOST_BREAKDOWNS:
@@ -92,25 +98,6 @@ GIVEN_UP = (
 )
 
 
-def results_of(
-    engine: Engine,
-    function: Callable[[Any, Report], Any],
-    tasks: Sequence[Any],
-    waiting: Sequence[int],
-    tell: Callable[[Any, int, float], None],
-) -> Iterator[tuple[int, Any]]:
-    """Yield (place, result) of the waiting tasks as they end, and tell of their progress."""
-    executor, work, reports = engine
-    plugins = plugin_files()
-    running = {executor.submit(work, place, function, tasks[place], plugins): place for place in waiting}
-    while running:
-        ended, _ = wait(running, LISTENS_EVERY, FIRST_COMPLETED)
-        for place, iteration, loss in reports():
-            tell(tasks[place], iteration, loss)
-        for future in ended:
-            yield running.pop(future), future.result()
-
-
 @contextmanager
 def processes(count: int) -> Iterator[Engine]:
     """Start processes of this machine; they end at once with this context, since what they leave is in files that are
@@ -119,13 +106,8 @@ def processes(count: int) -> Iterator[Engine]:
     context = multiprocessing.get_context(startup.METHOD)
     inbox, number = context.SimpleQueue(), context.Value("i", 0)
     pool = ProcessPoolExecutor(count, context, begin, (number, inbox, dict(os.environ)))
-
-    def reports() -> Iterator[Progress]:
-        while not inbox.empty():
-            yield inbox.get()
-
     try:
-        yield pool, in_process, reports
+        yield pool, in_process, inbox
     finally:
         for process in [*(pool._processes or {}).values()]:
             process.kill()
@@ -160,18 +142,19 @@ def in_process(place: int, *call: Any) -> Any:
 def cluster(scheduler: str, gpu: bool) -> Iterator[Engine]:
     """Connect to a Dask cluster, which itself tries a task again on other workers. ``gpu``: each task takes one ``GPU``
     of the workers; start such ones with ``dask worker --resources GPU=1``."""
-    from distributed import KilledWorker
-
-    client, topic, inbox = connected(scheduler), f"actlab-{uuid.uuid4()}", SimpleQueue[Progress]()
-    client.subscribe_topic(topic, lambda event: inbox.put(event[1]))
-    executor = client.get_executor(pure=False, resources={"GPU": 1} if gpu else None)
-
-    def reports() -> Iterator[Progress]:
-        while not inbox.empty():
-            yield inbox.get()
-
+    with needs("cluster", "a Dask cluster"):
+        from distributed import Client, KilledWorker
     try:
-        yield executor, partial(on_cluster, topic), reports
+        client = Client(scheduler, timeout=CONNECT, set_as_default=False)
+    except Exception as error:  # of Dask, of the network, or of TLS
+        raise EngineError(
+            f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like "
+            "tcp://host:8786"
+        ) from None
+    topic, inbox = f"actlab-{uuid.uuid4()}", SimpleQueue[tuple[int, int, float]]()
+    client.subscribe_topic(topic, lambda event: inbox.put(event[1]))
+    try:
+        yield client.get_executor(pure=False, resources={"GPU": 1} if gpu else None), partial(on_cluster, topic), inbox
     except KilledWorker:
         raise EngineError(GIVEN_UP) from None
     except CancelledError:
@@ -191,43 +174,6 @@ def on_cluster(topic: str, place: int, *call: Any) -> Any:
             "with `dask worker ADDRESS --nthreads 1 --nworkers N`"
         )
     return in_worker(lambda *report: worker.log_event(topic, (place, *report)), *call)
-
-
-def connected(scheduler: str) -> Any:
-    """Connect to the Dask scheduler at an address, in a thread: at a port of something else it would wait for
-    minutes."""
-    with needs("cluster", "a Dask cluster"):
-        from distributed import Client
-
-    for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    answers: list[Any] = []
-
-    def connect() -> None:
-        client: Any = Client.__new__(Client)
-        try:
-            client.__init__(scheduler, timeout=CONNECT, set_as_default=False)
-            answers.append(client)
-        except Exception as error:  # whatever else listens there may answer anything
-            client.status = "closed"  # it would wait 20 s for a connection that it never had, to close it
-            answers.append(str(error) or type(error).__name__)
-
-    thread = Thread(target=connect, daemon=True)
-    thread.start()
-    thread.join(CONNECT)
-    client = answers[0] if answers else "no answer"
-    if not isinstance(client, Client):
-        raise EngineError(
-            f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({client}); an address looks like "
-            "tcp://host:8786"
-        )
-    if not scheduler.startswith(("tls://", "inproc://")):
-        print(
-            f"warning: {scheduler} is neither encrypted nor protected: whoever reaches this port can run code as you; "
-            "use tls:// outside of a network that you trust",
-            file=sys.stderr,
-        )
-    return client
 
 
 def in_worker(
