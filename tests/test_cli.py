@@ -1,17 +1,14 @@
 """The command line, as typed: what it prints, what it exits with."""
 
-import os
-import sys
 from unittest.mock import Mock
 
-import grids
 import pytest
 import tiny
 import yaml
 from tiny import typed as run
 
 import actlab
-from actlab import paths, report
+from actlab import paths
 from actlab.records import store
 
 TINY = {"study": "tiny-quick", "model": "nanotransformer", "activation": ["relu", "gelu"], **tiny.STUDY}
@@ -152,14 +149,6 @@ def test_version_and_names(committed, no_own_parts, tmp_path, capsys):
         assert name in [line.split()[0] for line in capsys.readouterr().out.splitlines()]
 
 
-def test_where_pictures_are_shown_elsewhere_does_not_matter(tmp_path):
-    """As a notebook that has no such backend here would have it."""
-    grids.save(grids.record())
-    environment = os.environ | {"MPLBACKEND": "nonsense"}
-    words = ["report", "made-up", "--no-plots", "--out", str(tmp_path / "out")]
-    tiny.ran([sys.executable, "-m", "actlab", *words], env=environment)
-
-
 def test_compare_says_which_minus_which(committed, capsys):
     """Direction and level of the intervals, and of each metric what is better."""
     assert run("compare", "ablation-novels", "ablation-tuned") == 0
@@ -167,30 +156,6 @@ def test_compare_says_which_minus_which(committed, capsys):
     assert "ablation-tuned (estimate) minus ablation-novels (reference), with its 95% interval" in said
     assert "val_loss: nats; " in said
     assert "lower is better" in said
-
-
-@pytest.mark.parametrize(
-    ("seed", "has", "losses"),
-    [(50, "50, 51, and 0", "over all (unpaired)"), (42, "42, 43, and 2", "over those in common")],
-)
-def test_compare_says_why_pairs_are_not_compared(seed, has, losses, params, capsys):
-    """With fewer than three shared seeds; an accuracy's interval ends at 0 and 100%."""
-    for study, begins in (("one", 42), ("two", seed)):
-        sets = ("--set", f"study={study}", "--set", f"seed={begins}", "--set", "trials=2")
-        assert run("run", params, "--workers", 1, "--activation", "gelu", *sets) == 0
-    capsys.readouterr()
-    assert run("compare", "one", "two") == 0
-    said = capsys.readouterr().out
-    assert f"too few: one has the seeds 42, 43, two {has} of them in common: the disagreement between seeds is" in said
-    assert f"losses {losses}" in said
-    estimates = report.load("one").estimates
-    shares = estimates[estimates["metric"] == "val_accuracy"]
-    assert shares["low"].min() >= 0
-    assert shares["high"].max() <= 100
-
-
-def test_completion_offers_the_public_names():
-    assert {*dir(actlab)} == {*actlab.__all__, "__version__"}
 
 
 def test_a_failed_trial_is_told_and_exits_1(params, monkeypatch, capsys):

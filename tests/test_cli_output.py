@@ -69,10 +69,3 @@ def test_what_can_be_listed_is_completed():
     ):
         asked = {"_ACTLAB_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         assert wanted in CliRunner().invoke(app, [], env=asked, prog_name="actlab").output.split()
-
-
-def test_completion_knows_the_recorded_studies(study):
-    """Without any project it is silent."""
-    tiny.typed("run", study, "--workers", 1)
-    asked = {"_ACTLAB_COMPLETE": "complete_bash", "COMP_WORDS": "actlab report sm", "COMP_CWORD": "2"}
-    assert CliRunner().invoke(app, [], env=asked, prog_name="actlab").output.split() == ["small"]

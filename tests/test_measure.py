@@ -1,7 +1,5 @@
 """`actlab measure`: take-home as one command, for arrays of predictions of any framework."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,17 +65,13 @@ def test_what_is_no_distribution_is_refused(runs, tmp_path, capsys):
     np.save(tmp_path / "flat.npy", np.ones(5))
     np.save(tmp_path / "nan.npy", np.full((50, 5), np.nan))
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
-    (tmp_path / "text.npy").write_text("no array")
     said = {
         (*paths,): "expected probabilities, rows of numbers from 0 that sum to 1",
         (paths[0],): "expected two runs or more",
         (paths[0], paths[0]): "each once",
-        (paths[0], os.path.relpath(paths[0])): "each once",
         (paths[0], tmp_path / "short.npy", "--logits"): "one shape (N, V)",
-        (paths[0], tmp_path / "flat.npy"): "expected (N, V)",
         (paths[0], tmp_path / "nan.npy"): "expected finite numbers",
         (paths[0], tmp_path / "objects.npy"): "cannot be read as an array of numbers",
-        (paths[0], tmp_path / "text.npy"): "cannot be read as an array of numbers",
         (*paths, "--logits", "--labels", tmp_path / "flat.npy"): "expected 50 targets",
     }
     for words, wanted in said.items():
@@ -99,15 +93,3 @@ def test_an_infinite_loss_is_said_plainly(runs, tmp_path, capsys):
     rows = measured(paths[:3], tmp_path / "y.npy", False, [])[0].set_index("metric")
     assert (rows.loc["loss", "estimate"], rows.loc["loss", ["low", "high"]].isna().all()) == (np.inf, True)
     assert rows.loc["accuracy", "estimate"] == pytest.approx(100 * (0.98 + 2 * (truth == 0).mean()) / 3)
-
-
-def test_intervals_end_where_their_metric_does(tmp_path):
-    """Runs that scatter widely: no total variation above 1, no accuracy above 100%."""
-    for i, p in enumerate((0.999, 0.01, 0.5)):
-        np.save(tmp_path / f"{i}.npy", np.tile([p, 1 - p], (9, 1)))
-    np.save(tmp_path / "y.npy", np.zeros(9))
-    found, _ = measured([tmp_path / f"{i}.npy" for i in range(3)], tmp_path / "y.npy", False, [])
-    limits = found.set_index("metric")[["low", "high"]]
-    assert limits.loc["total_variation", "high"] == limits.loc["churn", "high"] == 1.0
-    assert limits.loc["accuracy"].tolist() == [0.0, 100.0]
-    assert limits.loc["loss", "low"] == 0.0

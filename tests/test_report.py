@@ -68,14 +68,6 @@ def test_filters_and_no_plots(study, tmp_path):
     assert "charlm relu" not in text
 
 
-def test_a_format_that_is_named_twice_is_written_once(monkeypatch, study, tmp_path):
-    made = []
-    monkeypatch.setattr(report.drawings, "of", lambda _: iter([("one", None)]))
-    monkeypatch.setattr(report, "image", lambda _, ending: made.append(ending) or b"picture")
-    list(report.write(report.load(study), tmp_path / "out", ["png", "png"]))
-    assert made == ["png"]
-
-
 def test_figures_of_a_large_study_show_its_first_groups(tmp_path):
     """And say which; tables have every arm."""
     grids.save(*(grids.record(activation=name, learning_rate=i / 8) for i in range(1, 10) for name in ("relu", "gelu")))
@@ -89,19 +81,6 @@ def test_figures_of_a_large_study_show_its_first_groups(tmp_path):
     assert last == "charlm, learning_rate=1.125"
     with pytest.raises(BadInput, match=r"no group of .*made-up has learning_rate=2: they are .*learning_rate=0.125"):
         report.load("made-up", groups=["learning_rate=2"])
-
-
-def test_figures_of_an_ablation_show_all_of_it(committed):
-    """Its eight groups, of four optimizers and two symmetries; a part of a group's name chooses what it names."""
-    assert drawings.left_out(report.load("ablation-tuned")) == ""
-    assert report.load("ablation-tuned", groups=["soap"]).levels[0] == ["soap, bQbV, x8", "soap, symmetric, x8"]
-
-
-@pytest.mark.parametrize("name", ["", "..", "empty", "no-such"])
-def test_a_study_without_records_is_one_sentence(study, name):
-    (paths.results() / "empty").mkdir()
-    with pytest.raises(UnknownName, match=r"unknown study with trials .* known are made-up"):
-        report.load(name)
 
 
 def test_a_part_of_a_study_is_judged_as_in_the_whole(committed):
@@ -161,13 +140,6 @@ def test_losses_have_the_unit_of_their_kind(committed, name, unit):
     labels = {metric.label for metric in report.load(name).metrics.values() if "nats" in metric.label}
     assert labels
     assert all(f"nats per {unit})" in label for label in labels)
-
-
-def test_no_record_names_a_built_in_metric_anew():
-    """A record's words about own metrics are of those alone."""
-    about = {"label": "accuracy (%)", "note": "higher is better"}
-    grids.save(grids.record() | {"metrics": {"total_variation": about, "churn": about}})
-    assert report.load("made-up").metrics["total_variation"] == PAIR_METRICS["total_variation"]
 
 
 def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):

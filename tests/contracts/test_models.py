@@ -63,7 +63,7 @@ def test_the_activation_module_is_called(cell):
 @pytest.mark.parametrize("contract", OF_CELLS)
 def test_built_in_parts_hold_the_contracts(cell, contract):
     """Its output reaches the logits, no logit depends on a later token or on another sequence, every parameter learns,
-    all arms have one size but for slopes of their own, one seed gives one network."""
+    one seed gives one network."""
     assert OF_CELLS[contract](*cell) == ""
 
 

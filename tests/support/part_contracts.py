@@ -1,18 +1,13 @@
 """Contracts of the built-in parts: each returns what is wrong, if anything. Not a test."""
 
-from dataclasses import replace
-
 import torch
 from torch.nn import functional as F
 
 from actlab import metrics
 from actlab.activations import ACTIVATIONS
-from actlab.models import MODELS, SCALES, count_parameters
 from actlab.plugins import TINY, fault_of, tiny_network
 from actlab.trainers.seeds import generator
 
-COUNTED = "lite"
-"""The scale at which parameters are counted; gated arms must match plain ones within 1%."""
 UNSEEN = "key.bias"
 """The end of names of parameters without an effect: it adds one number to all scores of a query, which softmax
 cancels."""
@@ -45,22 +40,7 @@ def gradients(model, name):
     return f"{', '.join(idle)} learns nothing" if idle else ""
 
 
-def counts(model, name):
-    """Relu's parameter count, within 1% where gated, but for slopes that the activation learns."""
-    row, made = ACTIVATIONS[name], []
-
-    def noted(**given):
-        made.append(row.factory(**given))
-        return made[-1]
-
-    rows = ACTIVATIONS["relu"], replace(row, factory=noted)
-    plain, own = (count_parameters(MODELS[model].factory(SCALES[COUNTED], each, "matched")) for each in rows)
-    share = (own - sum(map(count_parameters, made))) / plain - 1
-    fits = abs(share) <= (0.01 if row.gated else 0)
-    return "" if fits else f"{100 * share:+.2f}% parameters against relu at scale {COUNTED}"
-
-
-OF_CELLS = {"sound": sound, "alone": alone, "gradients": gradients, "counts": counts}
+OF_CELLS = {"sound": sound, "alone": alone, "gradients": gradients}
 
 
 def slopes(name):
