@@ -2,19 +2,18 @@
 split, and the study's record of them."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_name
+from actlab.data.text import Corpus, short_name
 from actlab.errors import BadInput
-from actlab.models import SCALES
 from actlab.records import store
-from actlab.study.study import LanguageStudy
-from actlab.trainers.windows import spread
+from actlab.study.characters import CharacterTrial
 
-USUAL = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
-"""The part of a text that a baseline need not name."""
+PART = ("train_share", "train_fraction", "validation")
+"""Settings of a trial that say which part of a text it is measured on."""
 SMOOTHING = 0.1
 """Added to every count, so that an unseen character or pair does not cost infinity."""
 
@@ -37,31 +36,27 @@ def measured(corpus: Corpus) -> dict[str, dict[str, float]]:
     return measures
 
 
-def record_baselines(study: LanguageStudy) -> None:
-    """Writes the study's record of each of its texts, of the part on which trials are measured, if it has none.
+def record_baselines(study: str, trials: Iterable[CharacterTrial]) -> None:
+    """Writes a study's record of the text of each of these trials, of the part on which they are measured, if it has
+    none.
 
     Raises:
-        BadInput: the text is too short; the record there is of another part of it, or of another version.
+        BadInput: the record there is of another part of the text, or of another version of it.
     """
-    block = max(SCALES[scale].block_size for scale in study.levels("scale"))
-    part = {axis: study.levels(axis)[0] for axis in USUAL}
-    for dataset in study.levels("dataset"):
-        corpus = load_text(dataset).split_at(part["train_share"]).limited(part["train_fraction"])
-        corpus = corpus.part(part["validation"])
-        name, own = re.sub(r"[^\w.-]+", "-", short_name(dataset)), own_sha256(dataset)[:10]
+    for trial in {trial.dataset: trial for trial in trials}.values():
+        corpus, name = trial.text, re.sub(r"[^\w.-]+", "-", short_name(trial.dataset))
         data: dict[str, Any] = {about: getattr(corpus, about) for about in ("name", "sha256", "vocab_size")}
         data["validation_positions"] = len(corpus.validation) - 1
-        data |= {axis: value for axis, value in part.items() if value != USUAL[axis]}
-        files = f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"  # a user's text is known by its hash
-        for path in store.folder_of(study.study).glob(files):
+        part = {axis: getattr(trial, axis) for axis in PART}
+        data |= {axis: value for axis, value in part.items() if value != type(trial).model_fields[axis].default}
+        folder, ending = store.folder_of(study), f"{corpus.sha256[:10]}.json"
+        for path in [*folder.glob(f"baseline-*-{ending}"), *folder.glob(f"baseline-{name}-*.json")][:1]:
             if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
                 raise BadInput(
-                    f"{store.where(study.study)} has the tables of another part or version of {dataset}: give this "
+                    f"{store.where(study)} has the tables of another part or version of {trial.dataset}: give this "
                     "study a name of its own, --set study=..."
                 )
             break
         else:
-            for text in (corpus.train, corpus.validation):
-                spread(text, block, 1)  # one that is too short to train is refused before anything is written
-            record = {"kind": "baseline", "study": study.study, **measured(corpus), "provenance": {"data": data}}
-            store.save(store.path_of(study.study, f"baseline-{name}-{corpus.sha256[:10]}"), record)
+            record = {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}}
+            store.save(folder / f"baseline-{name}-{ending}", record)

@@ -151,7 +151,7 @@ class CharacterStudy(LanguageStudy):
         firsts = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
         check_parts((trial.model, trial.activation) for trial in firsts)
         if missing:
-            record_baselines(self)
+            record_baselines(self.study, firsts)
 
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""

@@ -1,7 +1,6 @@
 """From a params file to a checked study of its kind, with what the command line changes; from a record back to a
 trial."""
 
-import difflib
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import Any
 import yaml
 
 from actlab import paths
-from actlab.errors import BadInput, Table, check_name
+from actlab.errors import BadInput, Table, UnknownName, check_name
 from actlab.files import parse_yaml
 from actlab.records import store
 from actlab.study.fields import as_list, our_name
@@ -30,8 +29,6 @@ RECORDED = {
 """Kind of a record -> kind of the study that makes it."""
 FILTERED = {"activation": ("activation", "network"), "model": ("model",)}
 """Option -> the field that it filters: the first of these names that the kind of study has."""
-OF_OPTIMIZER = ("betas", "clip", "learning_rate", "rate_factor", "schedule", "warmup", "weight_decay")
-"""Fields that may be called ``optimizer.betas``."""
 
 
 def study_of(kind: str, where: str = "") -> type[Study]:
@@ -59,8 +56,7 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
     if not path.exists() and path.parent in (Path(), Path("params")):
         path = paths.params_file(path.stem)
         if not path.exists():
-            close = difflib.get_close_matches(path.stem, paths.params_names(), n=1)
-            raise BadInput(f"no such file: {path}" + (f"; did you mean {close[0]}?" if close else ""))
+            raise UnknownName("params file", path.stem, paths.params_names())
     where = str(path)
     values = overridden(read_mapping(path), plugins, sets, changes)
     study = study_of(str(values.pop("kind", "repro")), where).parse(values, where)
@@ -96,7 +92,7 @@ def overridden(values: Settings, plugins: Sequence[str], sets: Sequence[str], ch
         changes: fields with values; ``None`` changes nothing.
 
     Raises:
-        BadInput: ``sets`` of another form, of a plan, or of a setting of an optimizer that there is not.
+        BadInput: ``sets`` of another form.
     """
     given = dict(_assignment(text) for text in sets)
     given |= {name: value for name, value in changes.items() if value is not None}
@@ -118,13 +114,8 @@ def _assignment(text: str) -> tuple[str, Any]:
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name):
         raise BadInput(f"--set {text}: expected name=value, as in --set iterations=100")
-    if name.startswith("optimizer."):
-        name = name.removeprefix("optimizer.")
-        check_name("setting of optimizer", name, OF_OPTIMIZER, f"--set {text}")
-    if name.startswith("plan") and value != "null":
-        raise BadInput(f"--set {text}: a plan is what a params file held before the runs; plan=null runs without it")
     try:
-        return name, yaml.safe_load(value)
+        return name.removeprefix("optimizer."), yaml.safe_load(value)
     except yaml.YAMLError:
         raise BadInput(f"--set {text}: the value is not YAML") from None
 

@@ -4,6 +4,7 @@ import ast
 import hashlib
 import os
 import platform
+import re
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -30,33 +31,30 @@ TRAINING = 1
 """Version of the bits that training makes: raised with ``tests/study/golden.yaml``, which a test trains again."""
 
 
-class Bare(ast.NodeTransformer):
-    """Takes away what decides nothing: docstrings and other bare constants. Imports stay: another function under the
-    same name decides much."""
-
-    def visit(self, node: ast.AST) -> Any:  # noqa: D102
-        nothing = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        return None if nothing else super().visit(node)
-
-
 def code_sha256(*parts: str) -> str:
     """The hash of the named files and folders of the package: of their syntax trees without docstrings, comments and
     file names, statement by statement, so that words change no hash; checksums of data by their bytes."""
     roots = [paths.PACKAGE / part for part in parts]
     files = {f for root in roots for f in (root, *root.rglob("*"))}
-    modules = [Bare().visit(ast.parse(f.read_bytes())) for f in files if f.suffix == ".py"]
-    trees = [ast.dump(statement) for module in modules for statement in module.body]
-    sums = [f.read_text() for f in files if f.suffix == ".sha256"]
-    return hashlib.sha256("\n".join(sorted([*trees, *sums])).encode()).hexdigest()
+    texts = [f.read_text() for f in files if f.suffix == ".sha256"]
+    for module in (ast.parse(f.read_bytes()) for f in files if f.suffix == ".py"):
+        for node in ast.walk(module):
+            if isinstance(body := getattr(node, "body", None), list):
+                node.body = [one for one in body if not is_text(one)]  # type: ignore[attr-defined]
+        texts += map(ast.dump, module.body)
+    return hashlib.sha256("\n".join(sorted(texts)).encode()).hexdigest()
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring or another bare constant, which decides nothing."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def cpu(field: str) -> str:
     """A field of Linux's description of the CPU, such as ``model name``; empty elsewhere."""
-    try:
-        lines = [line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines()]
-    except OSError:
-        return ""
-    return next((value.strip() for name, _, value in lines if name.strip() == field), "")
+    info = Path("/proc/cpuinfo")
+    line = re.search(rf"(?m)^{field}\s*:(.*)", info.read_text()) if info.exists() else None
+    return line[1].strip() if line else ""
 
 
 def gpu() -> str | None:

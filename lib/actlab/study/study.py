@@ -2,24 +2,21 @@
 of the study itself: seeds, measures, learning rates that it chooses or takes, a registered plan."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import product
 from math import inf
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, create_model, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 
-from actlab.errors import BadInput, brief, check_name
+from actlab.errors import BadInput, brief
 from actlab.optimizers import OPTIMIZERS
 from actlab.statistics.tuning import Rule, step
 from actlab.study.arm import Arm
-from actlab.study.fields import Axis, Checked, Count, CountOrNone, Plugins, StudyName, each_once
+from actlab.study.fields import Axis, Checked, Count, CountOrNone, Plugins, StudyName
 from actlab.study.record import recorded
 from actlab.study.trial import Settings, Trial
 from actlab.study.tuning import Rates, chosen, warn_of_departures
-
-FAULTS = 3
-"""The most wrong fields that one message names."""
 
 
 class Study(Checked):
@@ -78,10 +75,8 @@ class Study(Checked):
         try:
             return cls.model_validate(dict(values))
         except ValidationError as error:
-            faults = error.errors()
-            texts = [explained(fault, values) for fault in faults[:FAULTS]]
-            more = f"; and {len(faults) - FAULTS} more" if len(faults) > FAULTS else ""
-            raise BadInput(f"{where}: {'; '.join(texts)}{more}") from None
+            texts = [explained(fault, values) for fault in error.errors()]
+            raise BadInput(f"{where}: {'; '.join(texts)}") from None
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
         """A checked copy with some fields changed."""
@@ -149,18 +144,6 @@ class Plan(Checked):
     """Of the params file; filled in when it is read."""
 
 
-def _known_rule(rule: object) -> object:
-    for name in rule if isinstance(rule, dict) else ():
-        check_name("setting of tuning", name, [field.name for field in fields(Rule)])
-    return rule
-
-
-def _no_rate_twice(rule: Rule) -> Rule:
-    each_once(tuple(rule.rates))
-    each_once(tuple(rule.seeds))
-    return rule
-
-
 class LanguageStudy(Study):
     """What studies of both kinds of language models have. A study falls into cells, one for each combination of the
     factors that name its trials; each cell may have a learning rate of its own."""
@@ -173,7 +156,7 @@ class LanguageStudy(Study):
     """The factors of a cell for which a rate is chosen."""
     rates: Rates | None = None
     """Take the learning rates (or factors) that another study has chosen."""
-    tuning: Annotated[Rule, BeforeValidator(_known_rule), AfterValidator(_no_rate_twice)] | None = None
+    tuning: Rule | None = None
     """Choose a learning rate (or factor) for each arm."""
     plan: Plan | None = None
     """What was decided before the runs."""

@@ -64,15 +64,11 @@ def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
 
 def warn_of_departures(rates: Rates, tuned_by: Sequence[str], arms: Sequence[Arm]) -> None:
     """One line for all arms that are to be trained: the settings that were others where their rates were chosen."""
-    differing = defaultdict[str, set[tuple[str, str]]](set)
+    differing = defaultdict[str, dict[tuple[str, str], None]](dict)
     for arm in arms:
         for name, values in departures(chosen(rates, tuned_by, arm), arm).items():
-            differing[name].add(values)
-    texts = [
-        f"{name} {' | '.join(sorted({tuned for tuned, _ in values}))}, "
-        f"here {' | '.join(sorted({own for _, own in values}))}"
-        for name, values in differing.items()
-    ]
+            differing[name][values] = None
+    texts = [f"{name} {', '.join(f'{tuned}, here {own}' for tuned, own in pairs)}" for name, pairs in differing.items()]
     if texts:
         logging.getLogger("actlab").warning(
             "rates that %s has chosen may not suit: it tuned with %s", rates.study, "; ".join(texts)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import torch
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, model_validator
 from torch import nn
 from torch.optim import Optimizer
 
@@ -17,7 +17,6 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import SCALES, count_parameters
 from actlab.records import store
-from actlab.records.settings import text
 from actlab.study.arm import CharacterArm, TrialTensors
 from actlab.study.character_study import CharacterStudy
 from actlab.study.characters import PLAIN, CharacterTrial
@@ -27,8 +26,6 @@ from actlab.study.trial import Outcome, Report, Results, Task, weights
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.twins import (
-    DESIGNS,
-    FOLLOWER,
     LEADER,
     RESCALED,
     Design,
@@ -39,13 +36,13 @@ from actlab.trainers.twins import (
 )
 from actlab.trainers.windows import RandomWindows
 
-Follower = Annotated[
-    str,
-    Field(
-        pattern=rf"^({FOLLOWER})$",
-        examples=["own", "copied", "own-STEPS", "copied-STEPS", "own-1e-9", "own-ulp", "flip-STEP", *DESIGNS],
-    ),
-]
+
+def _known(follower: str) -> str:
+    design(follower)
+    return follower
+
+
+Follower = Annotated[str, AfterValidator(_known)]
 
 NOT_OF_TWINS = (
     *("schedule", "warmup", "clip", "average", "device", "compiled", "varies", "snapshots"),
@@ -167,10 +164,8 @@ class TwinStudy(CharacterStudy):
                 "choose the followers own or rescaled"
             )
         for name in NOT_OF_TWINS:
-            usual = type(self).model_fields[name].default
-            if (given := getattr(self, name)) != usual:
-                told = [text(value) for value in (given, usual)]
-                raise BadInput(f"{name}={told[0]}: kind: twins trains without it, leave it out (or {told[1]})")
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise BadInput(f"{name}: kind: twins trains without it, leave it out")
         for name, made in designs.items():
             if (name == RESCALED or made.change not in OF_FLOAT32) and self.levels("dtype") != ("float64",):
                 raise BadInput(

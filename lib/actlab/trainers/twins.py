@@ -12,7 +12,7 @@ began. How fast it leaves again is the largest Lyapunov exponent of training (Be
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -78,11 +78,10 @@ DESIGNS: Mapping[str, Design] = {
 }
 """The followers with a name of their own. ``untrained`` stays as it was initialised, and lends its masks."""
 FOLLOWER = rf"(own|copied)(-([1-9]\d{{0,5}}|ulp|1e-\d{{1,2}}))?|flip-[1-9]\d{{0,5}}|{'|'.join(DESIGNS)}"
-"""What a follower may be called; see ``design``."""
 
 
 def design(name: str) -> Design:
-    """The design of a follower.
+    """The design of a follower; ``BadInput`` lists how one may be called.
 
     ``own``, ``copied``: one bit away, with its own slopes or the leader's; ``own-50``, ``copied-50``: until that step
     only; ``own-1e-9``, ``own-ulp``: with that first change; ``flip-50``: the leader, but for one gate in that step; or
@@ -91,14 +90,13 @@ def design(name: str) -> Design:
     if re.fullmatch(FOLLOWER, name) is None:
         known = ["own", "copied", "own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
         raise BadInput(f"a follower is called {', '.join(known)}, not {name!r}")
-    if name in DESIGNS:
-        return DESIGNS[name]
     mode, _, rest = name.partition("-")
-    if mode == "flip":
-        return Design("")
-    if rest.isdigit():
-        return Design(source=LEADER, start=int(rest)) if mode == "own" else Design(source=LEADER, stop=int(rest))
-    return Design(rest or "bit", LEADER if mode == "copied" else None)
+    if name in DESIGNS or mode == "flip":
+        return DESIGNS.get(name, Design(""))
+    if not rest.isdigit():
+        return Design(rest or "bit", LEADER if mode == "copied" else None)
+    start, stop = (int(rest), math.inf) if mode == "own" else (0, int(rest))
+    return Design(source=LEADER, start=start, stop=stop)
 
 
 def with_sources(names: Sequence[str]) -> list[str]:
@@ -148,14 +146,13 @@ class Network:
     name: str
     net: nn.Module
     source: "Network | None" = None
+    """The network whose slopes it uses while it is ``copying``."""
     coupled: bool = False
     """Whether inputs are noted and copied slopes are used; otherwise it is an ordinary network."""
     copying: bool = False
     flips: bool = False
     """Whether the gate of its first activation whose input is nearest to 0 is flipped."""
     inputs: list[Tensor] = field(default_factory=list)
-    near: list[tuple[float, Tensor]] = field(default_factory=list)
-    """Of each activation, as ``corner`` says."""
 
     def __post_init__(self) -> None:
         for module in self.net.modules():
@@ -166,13 +163,6 @@ class Network:
         """Before a forward pass."""
         self.coupled = coupled
         self.inputs.clear()
-        self.near.clear()
-
-    def corner(self) -> list[tuple[float, Tensor]]:
-        """Of each activation, how far the corner reaches, and the places of the inputs that are near it."""
-        if not self.near:
-            self.near += [(reach(a).item(), (a.abs() < reach(a)).flatten().nonzero().squeeze(1)) for a in self.inputs]
-        return self.near
 
     def after(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> Tensor | None:
         """After an activation: what it gives in place of ``out``; ``None``: that."""
@@ -190,9 +180,8 @@ class Network:
         with torch.enable_grad():
             slope_at_a = slope(activation.forward, a)
         tangent = activation.forward(a) + slope_at_a * (b - a)
-        if (near := design(self.name).near) is None:
-            return tangent
-        return torch.where((a.abs() < reach(a)) == near, tangent, out)
+        near = design(self.name).near
+        return tangent if near is None else torch.where((a.abs() < reach(a)) == near, tangent, out)
 
 
 def reach(a: Tensor) -> Tensor:
@@ -211,38 +200,47 @@ class Crossings:
     expected: float = 0.0
     """Both since the last measured step."""
     now: dict[str, float] = field(default_factory=dict)
+    """The other columns of the last step."""
 
     def add(self, iteration: int, one: Network, other: Network) -> None:
         """Those of a step."""
         total = sum(a.numel() for a in one.inputs)
         count, density, expected = 0, 0.0, 0.0
-        for a, b, (most, near) in zip(one.inputs, other.inputs, one.corner(), strict=True):
+        for a, b in zip(one.inputs, other.inputs, strict=True):
+            width = 2 * reach(a).item()
+            near = a.abs() < reach(a)
             count += int(((a > 0) != (b > 0)).sum())
-            density += len(near) / (2 * most)
-            expected += (b.flatten()[near] - a.flatten()[near]).abs().sum().item() / (2 * most)
+            density += int(near.sum()) / width
+            expected += (b[near] - a[near]).abs().sum().item() / width
         if count and self.first is None:
             self.first = iteration
         self.counted += count
         self.expected += expected
         distance = expected / density if density else math.nan
-        self.now = {
-            "sides_apart": count / total,
-            "inputs": total,
-            "corner_density": density / total,
-            "corner_distance": distance,
-        }
+        self.now = {"sides_apart": count / total, "inputs": total}
+        self.now |= {"corner_density": density / total, "corner_distance": distance}
 
     def row(self) -> dict[str, float]:
         """The columns of a measured step; the counts begin anew."""
-        found = {**self.now, "crossings": self.counted, "expected_crossings": self.expected}
+        row = {**self.now, "crossings": self.counted, "expected_crossings": self.expected}
         self.counted, self.expected = 0, 0.0
-        return found | ({} if self.first is None else {"first_crossing": self.first})
+        return row | ({} if self.first is None else {"first_crossing": self.first})
 
 
 @torch.no_grad()
-def distance(tensors: Sequence[Tensor], others: Sequence[Tensor]) -> float:
+def distance(tensors: Iterable[Tensor], others: Iterable[Tensor]) -> float:
     """L2 norm of the difference of two lists of tensors."""
-    return math.sqrt(sum((a - b).double().square().sum().item() for a, b in zip(tensors, others, strict=True)))
+    return norm(a - b for a, b in zip(tensors, others, strict=True))
+
+
+def norm(tensors: Iterable[Tensor]) -> float:
+    """L2 norm of several tensors together, in double precision."""
+    return math.sqrt(sum(a.double().square().sum().item() for a in tensors))
+
+
+def gradients_of(network: Network) -> list[Tensor]:
+    """The gradients of a network's weights."""
+    return [weight.grad for weight in network.net.parameters() if weight.grad is not None]
 
 
 @torch.no_grad()
@@ -270,11 +268,6 @@ def compared(nets: Mapping[str, Network], pairs: Sequence[tuple[str, str]], wind
     return found
 
 
-def measured_at(iteration: int, iterations: int) -> bool:
-    """Whether a step is measured: each of the first 100, then every tenth, and the last."""
-    return iteration < 100 or iteration % 10 == 0 or iteration == iterations - 1
-
-
 def train_together(
     leader: nn.Module,
     followers: Mapping[str, nn.Module],
@@ -299,8 +292,9 @@ def train_together(
         windows: on which predictions are compared, every ``evaluate_every`` steps and at the last.
 
     Yields:
-        A row a measured step, follower and network beside it: ``iteration`` (steps before it), ``change`` (the
-        follower), ``beside`` (the other), ``sides_apart`` (share of activation inputs whose sign differs),
+        A row a measured step (each of the first 100, then every tenth, and the last), follower and network beside it:
+        ``iteration`` (steps before it), ``change`` (the follower), ``beside`` (the other), ``sides_apart`` (share of
+        activation inputs whose sign differs),
         ``crossings`` and ``expected_crossings`` since the last row, ``first_crossing``, ``inputs``, ``corner_density``
         (inputs at 0, for each input and unit) and ``corner_distance`` (mean difference of the inputs near the corner:
         the product of the three is what is expected of this step), ``gradient_distance`` (norm of the difference over
@@ -333,27 +327,25 @@ def train_together(
                     losses[name].backward()  # type: ignore[no-untyped-call]
             for one, other in pairs:
                 crossings[one, other].add(iteration, nets[one], nets[other])
-            measured = pairs if measured_at(iteration, iterations) else []
-            gradients = {
-                name: [w.grad for w in nets[name].net.parameters() if w.grad is not None]
-                for name in {each for pair in measured for each in pair}
-            }
-            norms = {name: distance(each, [torch.zeros(())] * len(each)) for name, each in gradients.items()}
-            apart = {pair: distance(*(gradients[each] for each in pair)) / norms[pair[0]] for pair in measured}
+            measured = iteration < 100 or iteration % 10 == 0 or iteration == iterations - 1
+            apart: dict[tuple[str, str], float] = {}
+            for one, other in pairs if measured else ():
+                gradients = gradients_of(nets[one])
+                apart[one, other] = distance(gradients, gradients_of(nets[other])) / norm(gradients)
             for each in optimizers.values():
                 step(each)
             if on_progress is not None:
                 on_progress(iteration + 1, losses[LEADER].item())
-            predictions: list[dict[str, float]] = [{}] * len(measured)
+            predictions: list[dict[str, float]] = [{}] * len(pairs)
             if windows is not None and iteration in evaluated:
                 predictions = compared(nets, pairs, windows)
-            for (one, other), more in zip(measured, predictions, strict=True):
-                away = distance([*nets[other].net.parameters()], [*nets[one].net.parameters()])
+            for ((one, other), gradient_distance), more in zip(apart.items(), predictions, strict=False):
+                away = distance(nets[other].net.parameters(), nets[one].net.parameters())
                 yield {
                     "iteration": iteration,
                     "change": other,
                     "beside": one,
-                    "gradient_distance": apart[one, other],
+                    "gradient_distance": gradient_distance,
                     "weight_distance": away,
                     **crossings[one, other].row(),
                     **more,

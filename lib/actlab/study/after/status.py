@@ -2,8 +2,10 @@
 from what ended trials took. Downloads nothing."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -16,7 +18,7 @@ from actlab.study.cache import cached, place_of
 from actlab.study.progress import in_time
 from actlab.study.record import recorded
 from actlab.study.study import Study
-from actlab.study.trial import Results, Task
+from actlab.study.trial import Results, Task, Trial
 
 STATES = ("recorded", "ended", "running", "missing")
 PACE = ("model", "network", "optimizer", "scale", "hidden", "iterations", "epochs", "batch_size", "device", "dtype")
@@ -30,33 +32,33 @@ def of(study: Study) -> pd.DataFrame:
     a trial counts as missing where no record holds it.
     """
     arms = study.arms()
-    names, snapshots, rows = names_of(arms), together(arms), {}
+    names, snapshots, counted = names_of(arms), together(arms), set[Trial]()
+    spent, rows = defaultdict[str, list[float]](list), list[dict[str, Any]]()
     for arm in arms:
         record = recorded(arm) or {"trials": ()}
-        in_record = {results["label"]: results for results in record["trials"]}
-        for trial in arm.trials:
-            if trial not in rows:
-                state, results = "recorded", in_record.get(trial.label)
-                if results is None:
-                    state, results = state_of(Task((trial,), snapshots[trial]))
-                pace = repr([getattr(trial, name, None) for name in PACE])
-                diverged = results.get("status") == "diverged"
-                rows[trial] = (names[arm], state, diverged, pace, seconds_of(results))
-    trials = pd.DataFrame([*rows.values()], columns=["arm", "state", "diverged", "pace", "seconds"])
-    unfinished = trials["state"].isin(["running", "missing"])
-    trials["seconds"] = trials.groupby("pace")["seconds"].transform("median").where(unfinished, 0.0)
-    table = pd.crosstab(trials["arm"], trials["state"]).reindex([*names.values()], columns=STATES, fill_value=0)
-    table.insert(0, "trials", table.sum(axis=1))
-    of_arm = trials.groupby("arm")
-    left = of_arm["seconds"].agg(lambda seconds: seconds.sum(skipna=False))
-    table = table.join(of_arm["diverged"].sum()).join(left).fillna({"diverged": 0}).astype({"diverged": int})
-    return table.rename_axis("arm", axis=0).rename_axis(None, axis=1).reset_index()
+        recorded_results = {results["label"]: results for results in record["trials"]}
+        pace = repr([getattr(arm.trials[0], name, None) for name in PACE])
+        row = {"arm": names[arm], "trials": 0, **dict.fromkeys((*STATES, "diverged"), 0), "pace": pace}
+        for trial in [trial for trial in arm.trials if trial not in counted]:
+            state, results = "recorded", recorded_results.get(trial.label)
+            if results is None:
+                state, results = state_of(Task((trial,), snapshots[trial]))
+            if "seconds" in results:
+                spent[pace].append(seconds_of(results))
+            row["trials"] += 1
+            row[state] += 1
+            row["diverged"] += results.get("status") == "diverged"
+        counted.update(arm.trials)
+        rows.append(row)
+    for row in rows:
+        unfinished, ended = row["running"] + row["missing"], spent[row.pop("pace")]
+        row["seconds"] = unfinished * median(ended or [math.nan]) if unfinished else 0.0
+    return pd.DataFrame(rows)
 
 
 def seconds_of(results: Mapping[str, Any]) -> float:
-    """The seconds that a trial took (of a network of the image sweep, its share of the program); NaN of one that has
-    not ended."""
-    seconds = results.get("seconds", math.nan)
+    """The seconds that a trial took ; of a network of the image sweep, its share of the program."""
+    seconds = results["seconds"]
     return float(sum(seconds.values()) if isinstance(seconds, dict) else seconds)
 
 
