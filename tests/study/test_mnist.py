@@ -4,8 +4,7 @@ import pytest
 
 from actlab.study.cache import train_afresh
 from actlab.study.images import ImageStudy
-from actlab.study.progress import Ended, Recorded
-from actlab.study.run import run, tasks_of
+from actlab.study.run import Ended, Recorded, run, tasks_of
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rate": [1e-1, 1e-3], "batch_size": [64], "trials": 2}
 

@@ -14,10 +14,10 @@ from papermill import inspect_notebook
 from tiny import ran
 
 from actlab import paths
+from actlab.checks import checked, given, injected, readable
 from actlab.errors import BadInput, UnknownName
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.notebook import checked, given, injected, readable
 from actlab.study.params import read_params
 from actlab.study.tokens import TokenStudy
 
@@ -68,7 +68,7 @@ def test_every_notebook_checks_its_parameters_and_says_their_types():
         (declared,) = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
         lines = [line for cell in cells for line in cell.source.splitlines()]
         check = [line for line in lines if re.search(r"^own = {|^texts = |\b(given|checked)\(globals\(\)", line)]
-        needed = [line for line in lines if line.startswith("from actlab.study")]
+        needed = [line for line in lines if line.startswith(("from actlab.study", "from actlab.checks"))]
         space = {}
         exec("\n".join([declared, *needed]), space)
         space["In"] = ["", declared, "# Parameters\ntitel = 'x'"]

@@ -18,8 +18,7 @@ from actlab.records import tables as tidy
 from actlab.report import summary
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.progress import Ended
-from actlab.study.run import run
+from actlab.study.run import Ended, run
 from actlab.study.tokens import TokenStudy
 from actlab.trainers.determinism import weights_sha256
 

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from actlab.study import progress
-from actlab.study.progress import Ended, Recorded, Started, StudyDisplay, Training
+from actlab.cli import display as progress
+from actlab.cli.display import StudyDisplay
+from actlab.study.run import Ended, Recorded, Started, Training
 from actlab.study.tokens import TokenStudy
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}

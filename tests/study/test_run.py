@@ -15,6 +15,7 @@ from faulty import essence
 
 import actlab
 from actlab import paths
+from actlab.cli.display import in_words
 from actlab.errors import BadInput, DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.files import write_text
 from actlab.records import store
@@ -24,9 +25,8 @@ from actlab.study import run as study
 from actlab.study.after import status
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.progress import Ended, Recorded
 from actlab.study.record import bits_of, failure_of, finish, recorded
-from actlab.study.run import bring, load, run
+from actlab.study.run import Ended, Recorded, bring, load, run
 from actlab.study.tokens import TokenStudy
 
 STUDIES = (
@@ -135,7 +135,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     found = status.of(params.replace(trials=4))
     assert found[["trials", "recorded", "ended", "running", "missing"]].to_numpy().tolist() == [[4, 0, 2, 0, 2]]
     assert found["seconds"].gt(0).all()
-    assert "2 missing; about " in status.in_words(found, 1)
+    assert "2 missing; about " in in_words(found, 1)
     large = grown(params, 3)
     shutil.rmtree(paths.cache())
     tokens.text_shards.cache_clear()

@@ -6,6 +6,7 @@ from unittest.mock import Mock
 import pytest
 import tiny
 
+from actlab.cli.display import in_words
 from actlab.study.after import status
 from actlab.study.run import load, run
 from actlab.trainers import loop
@@ -26,7 +27,7 @@ def test_diverged_and_missing_are_two_things(toy, monkeypatch):
         run(study.replace(activation="gelu"))
     found = status.of(study.replace(activation=["relu", "gelu"]))
     assert counted(found) == {"trials": 4, "recorded": 2, "diverged": 2, "missing": 2}
-    assert "2 recorded, 0 ended, 0 running, 2 missing; 2 diverged; about" in status.in_words(found, 1)
+    assert "2 recorded, 0 ended, 0 running, 2 missing; 2 diverged; about" in in_words(found, 1)
     swish = load(study.replace(activation="swish")).arms[0].trials[0]
     tiny.cached(swish)
     found = status.of(study.replace(activation="swish"))
@@ -44,12 +45,12 @@ def test_the_time_that_is_left_comes_from_ended_trials(toy):
     study = toy.replace(activation="relu", learning_rate=[0.1, 0.2], trials=2)
     table = status.of(study)
     assert table["arm"].tolist() == ["charlm-relu, learning_rate=0.1", "charlm-relu, learning_rate=0.2"]
-    assert status.in_words(table, 2).endswith("can be told when a first trial of each kind has ended")
+    assert in_words(table, 2).endswith("can be told when a first trial of each kind has ended")
     results = tiny.cached(study.arms()[0].trials[0])
     table = status.of(study)
     took = status.seconds_of(results)
     assert table["seconds"].tolist() == pytest.approx([took, 2 * took])
     assert status.seconds_left(table, 2) == pytest.approx(1.5 * took)
-    assert status.in_words(table, 2).endswith("s left on 2 workers")
+    assert in_words(table, 2).endswith("s left on 2 workers")
     longer = status.of(study.replace(iterations=[4, 8]))
     assert sorted(longer["seconds"].isna()) == [False, False, True, True]

@@ -7,7 +7,7 @@ import pytest
 
 from actlab.cli.tracking import tracked
 from actlab.errors import BadInput
-from actlab.study.progress import Recorded, Started, Training
+from actlab.study.run import Recorded, Started, Training
 
 HISTORY = [{"iteration": 0, "train_loss": 4.0, "val_loss": 4.5}]
 RECORD = {"config": {"scale": "lite"}, "trials": [{"label": "42", "history": HISTORY}, {"label": "43"}]}

@@ -8,7 +8,7 @@ from typing import Any
 
 from actlab.errors import check_name, needs
 from actlab.records.store import Record
-from actlab.study.progress import Event, Recorded, Training, Watch
+from actlab.study.run import Event, Recorded, Training, Watch
 
 
 class TensorBoard:

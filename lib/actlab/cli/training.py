@@ -69,10 +69,10 @@ def run(
     if workers > 1 and not scheduler:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
+        from actlab.cli.display import StudyDisplay
         from actlab.cli.tracking import tracked
         from actlab.records import store
         from actlab.study import run as study
-        from actlab.study.progress import StudyDisplay
         from actlab.study.record import failure_of
 
     failed = False
@@ -163,6 +163,7 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Trials of each arm by their state, and the time that is left, from what ended trials took."""
+    from actlab.cli.display import in_words
     from actlab.study.after import status as how_far
 
     rows = []
@@ -171,7 +172,7 @@ def status(
         left = how_far.seconds_left(table, workers)
         rows.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": table.to_dict("records")})
         print_table(table)
-        console.print(how_far.in_words(table, workers))
+        console.print(in_words(table, workers))
     if as_json:
         print_json(rows)
 
@@ -215,12 +216,12 @@ def replay(
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, Python,
     packages, text and the code that trains are the recorded ones."""
+    from actlab.cli.display import StudyDisplay
     from actlab.plugins import load_plugins
     from actlab.records import store
     from actlab.records.find import find
     from actlab.study.after import replay as replays
     from actlab.study.after.load_model import trial_of
-    from actlab.study.progress import StudyDisplay
 
     if quick:
         console.print(replays.repeats_here())

@@ -8,5 +8,5 @@
 4. measure: when the last trial of an arm has ended, the arm compares its trials.
 5. record: `record.py` writes the arm's record once, with where it comes from (`provenance.py`).
 
-Back from a record: `after/`. Beside the way: `progress.py`.
+Back from a record: `after/`.
 """

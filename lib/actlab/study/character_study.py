@@ -19,6 +19,7 @@ from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
 from actlab.study.fields import Count, CountOrNone, Listed, StudyName, name_in, our_name
 from actlab.study.study import LanguageStudy, with_axes
 from actlab.study.trial import Settings, without_vocabulary
+from actlab.trainers.windows import spread
 
 Change = Annotated[
     str,
@@ -150,8 +151,10 @@ class CharacterStudy(LanguageStudy):
         super().prepare(missing)
         firsts = cast("list[CharacterTrial]", [arm.trials[0] for arm in missing])
         check_parts((trial.model, trial.activation) for trial in firsts)
-        if missing:
-            record_baselines(self.study, firsts)
+        for trial in firsts:  # a text that is too short for the context is refused before anything is written
+            for part in (trial.text.train, trial.text.validation):
+                spread(part, SCALES[trial.scale].block_size, 1)
+        record_baselines(self.study, firsts)
 
     def firsts(self) -> Iterator[CharacterTrial]:
         """Of a cell: the first trial of each arm."""

@@ -1,10 +1,11 @@
 """A study of any kind from its parameters to its records: what is recorded is loaded, what is cached is reused, the
 rest is trained."""
 
+import math
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from actlab.errors import BadInput, check_number
@@ -13,12 +14,84 @@ from actlab.study import provenance
 from actlab.study.arm import Arm, names_of, together
 from actlab.study.cache import has_ended, run_task
 from actlab.study.params import study_of
-from actlab.study.progress import Ended, Recorded, Started, Training, Watch, unwatched
 from actlab.study.record import check_growth, finish, record_of, recorded
 from actlab.study.study import Study
 from actlab.study.trial import Results, Task, Trial
 from actlab.study.workers.pool import run_tasks
 from actlab.trainers.setup import missing_device
+
+
+@dataclass(frozen=True)
+class Started:
+    """So many trials are missing, beside those in the cache."""
+
+    missing: int
+    cached: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.missing} trials to train, {self.cached} cached"
+
+
+@dataclass(frozen=True)
+class Training:
+    """A trial of an arm, by their names, has done some of its steps."""
+
+    arm: str
+    trial: str
+    steps: int
+    iteration: int
+    loss: float
+
+    def __str__(self) -> str:
+        return f"{self.arm} {self.trial}: {self.iteration}/{self.steps}, loss {self.loss:.3f}"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A trial of an arm has ended, with its results; or it came from the cache."""
+
+    arm: str
+    trial: str
+    results: Mapping[str, Any] = field(default_factory=dict)
+    cached: bool = False
+
+    @property
+    def failure(self) -> str:
+        """What to say of a trial that did not end well; empty of any other."""
+        if self.results.get("status") == "failed":
+            return f"failed: {self.results['error']}"
+        if self.results.get("status") != "diverged":
+            return ""
+        history = self.results.get("history")  # networks on images keep none, twins an empty one
+        return f"diverged by step {history[-1]['iteration']}" if history else "diverged"
+
+    def __str__(self) -> str:
+        return f"{self.arm} {self.trial}: {self.failure or 'ended'}"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An arm has its record."""
+
+    arm: str
+    record: store.Record
+
+    def __str__(self) -> str:
+        record = self.record
+        if any(trial["status"] == "failed" for trial in record.get("trials", ())):
+            return f"{self.arm}: failed"
+        variation = record.get("avg_total_variation", math.nan)  # a pair needs two trials
+        pairs = "" if math.isnan(variation) else f", TV {variation:.4f}"
+        return f"{self.arm}: loss {record['avg_val_loss']:.4f}, accuracy {record['avg_val_accuracy']:.2f}%{pairs}"
+
+
+Event = Started | Training | Ended | Recorded
+"""What a display shows, each as its text says."""
+Watch = Callable[[Event], None]
+
+
+def unwatched(event: Event) -> None:
+    """Nobody listens."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from actlab.records import settings, store
 from actlab.study import provenance
 from actlab.study.after.load_model import RecordedTrial
 from actlab.study.cache import train_afresh
-from actlab.study.progress import Ended, Started, Training, Watch, unwatched
 from actlab.study.record import bits_of, differing
+from actlab.study.run import Ended, Started, Training, Watch, unwatched
 from actlab.study.trial import Report, Task
 from actlab.study.workers.pool import run_tasks
 

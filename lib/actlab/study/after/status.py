@@ -15,7 +15,6 @@ from actlab.data.fetch import no_download
 from actlab.errors import DataError
 from actlab.study.arm import names_of, together
 from actlab.study.cache import cached, place_of
-from actlab.study.progress import in_time
 from actlab.study.record import recorded
 from actlab.study.study import Study
 from actlab.study.trial import Results, Task, Trial
@@ -38,7 +37,7 @@ def of(study: Study) -> pd.DataFrame:
         record = recorded(arm) or {"trials": ()}
         recorded_results = {results["label"]: results for results in record["trials"]}
         pace = repr([getattr(arm.trials[0], name, None) for name in PACE])
-        row = {"arm": names[arm], "trials": 0, **dict.fromkeys((*STATES, "diverged"), 0), "pace": pace}
+        row: dict[str, Any] = {"arm": names[arm], "trials": 0, **dict.fromkeys((*STATES, "diverged"), 0), "pace": pace}
         for trial in [trial for trial in arm.trials if trial not in counted]:
             state, results = "recorded", recorded_results.get(trial.label)
             if results is None:
@@ -81,14 +80,3 @@ def seconds_left(table: pd.DataFrame, workers: int) -> float:
     """Until all is recorded; NaN before a first trial of each kind has ended."""
     unfinished = int(table[["running", "missing"]].to_numpy().sum())
     return float(table["seconds"].sum(skipna=False)) / max(1, min(workers, unfinished))
-
-
-def in_words(table: pd.DataFrame, workers: int) -> str:
-    """The sums of the table in one sentence."""
-    seconds, diverged = seconds_left(table, workers), table["diverged"].sum()
-    states = ", ".join(f"{table[state].sum()} {state}" for state in STATES)
-    rest = f"; about {in_time(seconds)} left on {workers} {'workers' if workers > 1 else 'worker'}" if seconds else ""
-    if math.isnan(seconds):
-        rest = "; how long it takes can be told when a first trial of each kind has ended"
-    lost = f"; {diverged} diverged" if diverged else ""
-    return f"{table['trials'].sum()} trials of {len(table)} arms: {states}{lost}{rest}"
