@@ -56,41 +56,44 @@ def check_copied_gates(six: pd.DataFrame, cut: pd.DataFrame) -> None:
 
 def check_the_control(ratios: pd.DataFrame, results: pd.DataFrame, end: pd.DataFrame) -> None:
     """Copied otherwise, in float32."""
-    two, single = ["convlm", "nanotransformer"], results.loc["float32"]
-    agrees(100 * single.loc["own", two], [1.1, 1.0], "own gates (%)", digits=1)
-    holds((100 * single.loc["copied", two] < 0.00015).all(), "copied gates (%)")
-    holds((ratios.loc[two, "near / copied"] == 1).all(axis=None), "near the corner or everywhere: equal")
-    rest = ratios.loc[two, "elsewhere / own"]
-    agrees([rest.min(axis=None), rest.max(axis=None)], [0.54, 0.76], "all others copied", digits=2)
-    third = ratios.loc[two, "third to first / own"]
+    single = results.loc["float32"]
+    agrees(100 * single.loc["own", MODELS], [1.1, 0.6, 1.0], "own gates (%)", digits=1)
+    holds((100 * single.loc["copied", MODELS] < 0.0001).all(), "copied gates (%)")
+    agrees(set(end.groupby(["study", "model"])["seed"].nunique()), {3}, "three seeds")
+    holds((ratios["near / copied"] == 1).all(axis=None), "near the corner or everywhere: equal")
+    rest = 100 * ratios["elsewhere / own"]
+    agrees([rest.min(axis=None), rest.max(axis=None)], [54, 80], "all others copied (%)", digits=0)
+    third = ratios["third to first / own"]
     agrees([third.min(axis=None), third.max(axis=None)], [1, 1], "where its own leader ends", digits=2)
-    holds((100 * single.loc["third to own", two]).between(0.00005, 0.000065).all(), "from the one that it copies (%)")
+    copied = 100 * single.loc["third to own", MODELS]
+    agrees([copied.min(), copied.max()], [0.00003, 0.00006], "from the one that it copies (%)", digits=5)
     pairs = ratios[["own / untrained gates", "own / a stranger's gates"]]
-    agrees(pairs.loc[two].min(axis=None), 310, "times as close, at least", digits=-1)
+    agrees(pairs.min(axis=None), 280, "times as close, at least", digits=-1)
     holds(pairs.loc["convlm"].min() > 10_000, "ten thousand times in convlm")
-    agrees(ratios.loc["convlm", "another seed, copying / not"], [1.3, 1.4], "another seed, convlm", digits=1)
-    agrees(ratios.loc["nanotransformer", "another seed, copying / not"], [0.78, 0.84], "nanotransformer", digits=2)
-    loss = end.groupby(["model", "seed", "what"])["val_loss_as_trained"].first().unstack().loc[two]
+    other = 100 * (ratios["another seed, copying / not"] - 1)
+    agrees(other.loc["convlm"], [27, 38], "another seed, further away in convlm (%)", digits=0)
+    nearer = -other.loc[["charlm", "nanotransformer"]]
+    agrees([nearer.min(axis=None), nearer.max(axis=None)], [6, 22], "nearer in the transformers (%)", digits=0)
+    loss = end.groupby(["model", "seed", "what"])["val_loss_as_trained"].first().unstack()
     more = loss[["frozen-bit", "driven-bit"]].sub(loss["copied"], axis=0)
     agrees([more.min(axis=None), more.max(axis=None)], [0.0, 0.1], "nats more with others' gates", digits=1)
 
 
 def check_float64(ratios: pd.DataFrame, exact: pd.DataFrame, first: pd.Series) -> None:
     """Networks that differ in the size of the first change alone."""
-    two = ["convlm", "nanotransformer"]
     times = ratios["1e-9 copied / 1e-12 own"]
-    agrees(times.loc["convlm"], [998.6, 999.4], "times as far in convlm", digits=1)
-    agrees(times.loc["nanotransformer"], [994, 1001], "times as far in nanotransformer", digits=0)
-    agrees([times.loc[two].min(axis=None), times.loc[two].max(axis=None)], [994, 1001], "the lead's", digits=0)
-    steps = first.unstack("variant").loc[two]
+    agrees([times.min(axis=None), times.max(axis=None)], [994, 1002], "times as far", digits=0)
+    steps = first.unstack("variant")
     holds(steps["own-1e-12"].isna().all(), "none crosses at 1e-12")
     crossed = steps["own-1e-9"].dropna()
-    agrees([len(crossed), crossed.min(), crossed.max()], [5, 15, 55], "seeds and steps of the first crossing")
-    apart, grown = exact.loc[two, "own-1e-9"], (exact["own-1e-9"] / exact["copied-1e-9"]).loc[two]
+    agrees(
+        [len(steps), len(crossed), crossed.min(), crossed.max()], [9, 7, 15, 55], "seeds, steps of the first crossing"
+    )
+    apart, grown = exact["own-1e-9"], exact["own-1e-9"] / exact["copied-1e-9"]
     agrees((100 * apart[crossed.index]).agg(["min", "max"]), [0.3, 0.8], "how far they end apart (%)", digits=1)
     holds(grown.drop(crossed.index).eq(1).all(), "equal where none crosses")
-    agrees(grown[crossed.index].min(), 590_000, "times as far, at least", digits=-4)
-    holds(exact.loc[two, "own-ulp"].between(5e-16, 5e-15).all(), "one bit of a double")
+    agrees(grown[crossed.index].min(), 146_000, "times as far, at least", digits=-3)
+    holds(exact["own-ulp"].between(4e-16, 5e-15).all(), "one bit of a double")
 
 
 def check_how_much_the_corner_adds(decades: pd.DataFrame, last: pd.DataFrame) -> None:
@@ -141,6 +144,9 @@ def check_tangents_and_optimizers(straight: pd.DataFrame, other: pd.DataFrame, c
 def check_the_verdicts(plan: pd.DataFrame) -> None:
     """By the rules of the plans."""
     said = {
+        "control": ["held"] * 6,
+        "control-float64": ["held", "held", "undecided"],
+        "control-law-small": ["held"],
         "gates": ["undecided", "held", "held"],
         "gates-eps": ["held"],
         "gates-sgd": ["undecided"],
@@ -162,6 +168,6 @@ def check_the_law(within: pd.DataFrame, dated: pd.DataFrame, beyond: pd.DataFram
     holds(tiny[["seen", "early"]].isna().all(axis=None), "none at 1e-10 and below")
     agrees(sorted(both["size"].unique()), [1e-8, 1e-7, 1e-6, 1e-5], "sizes with a crossing")
     here = beyond["float32"].drop("GPT-2 small, one sequence")
-    agrees([here.min(), here.max()], [0.3, 0.4], "expected in the second step", digits=1)
+    agrees([here.min(), here.max()], [0.3, 0.6], "expected in the second step", digits=1)
     agrees(beyond.loc["GPT-2 small, one sequence", ["float32"]], [3], "in one sequence of GPT-2 small", digits=0)
     agrees(beyond.loc["GPT-2 small, one sequence", ["bfloat16"]], [200_000], "in bfloat16", digits=-5)
