@@ -52,7 +52,7 @@ def test_a_report_shows_every_setting():
     grids.save(*GROWN, study="grown-quick")
     found = report.load("grown-quick")
     assert [*dict.fromkeys(group for group, _ in found.cells)] == ["charlm, iterations=4", "charlm, iterations=6"]
-    text = summary.text(found)
+    text = summary.text(found, summary.tables_of(found))
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
 

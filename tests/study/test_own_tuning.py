@@ -49,8 +49,9 @@ def test_the_tuned_rate_of_an_own_activation(folder, capsys):
     assert choice.rate in GRID["rates"] + [0.0005, 0.002, 0.008]
     assert rate_of(main) == choice.rate
     assert tiny.typed("report", "mine-tuning", "--no-plots") == 0
-    line = f"charlm mine: learning rate {choice.rate:g}, loss {choice.loss:.4f} ("
-    assert line in capsys.readouterr().out
+    chosen = pd.read_csv(folder.parent / "out" / "mine-tuning" / "rates.csv")
+    assert chosen[["model", "activation", "learning_rate"]].to_numpy().tolist() == [["charlm", "mine", choice.rate]]
+    assert f"{choice.loss:.4g}" in capsys.readouterr().out
     tried = pd.read_csv(folder.parent / "out" / "mine-tuning" / "tried_rates.csv")
     assert tried.set_index(["learning_rate", "seed"])["val_loss"].to_dict() == choice.losses
 

@@ -15,7 +15,6 @@ from actlab import paths, plugins, report
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.records import tables as tidy
-from actlab.report import summary
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.run import Ended, run
@@ -96,7 +95,7 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
         table.clear()
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
-    assert "half L1 (0 to 1)" in summary.text(report.load("toy"))
+    assert report.load("toy").metrics["half"].label == "half L1 (0 to 1)"
 
 
 def test_image_sweep_and_ablation_take_own_parts(mine):

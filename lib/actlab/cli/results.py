@@ -68,11 +68,13 @@ def report(
     for path in reports.write(shown, paths.located(str(out)) if out else Path("out") / study, drawn):
         written.append(str(path))
         console.print(str(path))
-    for line in (*shown.rates.lines, *reports.spreads(shown), reports.left_out(shown) if plots else ""):
-        if line:
-            console.print(line)
+    for table in (shown.rates["rates"], reports.spreads(shown)):
+        if len(table):
+            print_table(table)
+    if drawn and (sentence := reports.left_out(shown)):
+        console.print(sentence)
     if as_json:
-        tables = {"estimates": shown.estimates, "differences": shown.differences, "rates": shown.rates.chosen}
+        tables = {"estimates": shown.estimates, "differences": shown.differences, "rates": shown.rates["rates"]}
         rows = {name: table.to_dict("records") for name, table in tables.items()}
         print_json({"study": study, "reference": shown.reference, "files": written, **rows})
 
@@ -101,6 +103,7 @@ def compare(
     console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
     for metric in differences["metric"].unique():
         console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
+    console.print("disagreement between seeds moves with the loss: actlab.equal_loss compares it at equal loss")
     if out:
         write_text(paths.located(str(out)), differences.to_csv(index=False))
         console.print(str(out))

@@ -61,13 +61,13 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
         UnknownName: no such study with trials, no such kind; the message lists those that there are.
         BadInput: more than one study.
     """
-    return trials_of(_arms(study, kind)), load_pairs(study, "end", kind)
+    return trials_of(arms_of(study, kind)), load_pairs(study, "end", kind)
 
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
     """A row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
     ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
-    return curves_of(_arms(study, kind))
+    return curves_of(arms_of(study, kind))
 
 
 def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFrame:
@@ -85,7 +85,7 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
         kind: as of ``load``.
     """
     check_name("pairs", of, BLOCKS)
-    return pairs_of(_arms(study, kind), of)
+    return pairs_of(arms_of(study, kind), of)
 
 
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
@@ -95,8 +95,7 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     the same runs as single networks of all steps, on the same text. ``published``: of runs with published defects, as
     the published code measures them."""
     check_name("losses", of, LOSSES)
-    rows_of, kind = LOSSES[of]
-    return _table(_arms(study, kind), rows_of, ALWAYS[of])
+    return losses_of(arms_of(study, LOSSES[of][1]), of)
 
 
 def load_baselines(study: str) -> pd.DataFrame:
@@ -131,6 +130,11 @@ def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
     return _table(arms, blocks.trials, always)
 
 
+def losses_of(arms: Sequence[Arm], of: str) -> pd.DataFrame:
+    """A row a network of some arms that is no single run, of one of ``LOSSES``."""
+    return _table(arms, LOSSES[of][0], ALWAYS[of])
+
+
 def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
     """A row an evaluation during training of some arms."""
     return _table(arms, blocks.curves, ALWAYS["curves"])
@@ -148,7 +152,7 @@ def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
     return _table(arms, rows, [*apart, *ALWAYS["pairs"]])
 
 
-def _arms(study: str, kind: str) -> list[Arm]:
+def arms_of(study: str, kind: str) -> list[Arm]:
     """The study's arms of one kind, in the studies' own order, each told from the others by its settings."""
     check_name("kind", kind, KINDS)
     every = list(filter(kind_of, load_records(study)))

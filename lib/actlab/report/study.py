@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +16,7 @@ from actlab.records import settings, tables
 from actlab.records.labels import EVERY, PAIR_METRICS, Metric, clipped, of_trials
 from actlab.records.store import Record, where
 from actlab.report.arms import ARM, named
-from actlab.report.rates import Rates, rates_of
+from actlab.report.rates import rates_of
 from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.equal_loss import equal_loss
 from actlab.statistics.estimate import few_differ, log_limits
@@ -24,8 +24,7 @@ from actlab.statistics.share import share
 
 METRIC = "total_variation"
 """Of pairs, in which averaged weights, changed trials and equal loss are read."""
-Cell = tuple[str, str]
-"""A group and an arm."""
+NOTHING = pd.DataFrame(columns=["metric", *ARM])
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Report:
     """The setting whose levels are compared."""
     reference: str
     """The level that the others of its group are compared with."""
-    records: list[Record]
+    arms: list[tables.Arm]
     trials: pd.DataFrame
     """Of every kind of record."""
     pairs: pd.DataFrame
@@ -62,15 +61,34 @@ class Report:
         """Name -> each of the above."""
         return {name: table for name, table in vars(self).items() if isinstance(table, pd.DataFrame)}
 
+    @property
+    def records(self) -> list[Record]:
+        """The records of its arms."""
+        return [record for record, _ in self.arms]
+
     @cached_property
-    def rates(self) -> Rates:
-        """The learning rates that the study has chosen and tried."""
+    def rates(self) -> dict[str, pd.DataFrame]:
+        """Name -> table: the learning rates that the study has chosen, and those that it tried."""
         return rates_of(self.study, self.records)
 
     @property
     def runs(self) -> pd.DataFrame:
         """The trials that differ in the seed alone."""
         return main(self.trials)
+
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """What was measured, a user's own metrics after the built-in ones of pairs, and how to read it."""
+        own = dict[str, Metric]()
+        for record in self.records:
+            for name, about in record.get("metrics", {}).items():
+                own[name] = Metric(name, about["label"], about["note"])
+        known = PAIR_METRICS | own | EVERY  # again: no record names a built-in one anew
+        measured = {"val_loss"}  # also where every trial diverged
+        for table in (self.trials, self.pairs):
+            measured |= {*main(table).dropna(axis=1, how="all")}
+        kind = self.runs["kind"].iloc[0]
+        return {name: metric.of_kind(kind) for name, metric in known.items() if name in measured}
 
     @cached_property
     def levels(self) -> tuple[list[str], list[str]]:
@@ -83,12 +101,6 @@ class Report:
         """Every group with every arm, recorded or not."""
         return pd.MultiIndex.from_product(self.levels, names=ARM)
 
-    @cached_property
-    def metrics(self) -> dict[str, Metric]:
-        """What was measured, and how to read it."""
-        there, kind = set(self.estimates.dropna(subset="estimate")["metric"]), str(self.runs["kind"].iloc[0])
-        return {name: metric.of_kind(kind) for name, metric in metrics_of(self.records).items() if name in there}
-
     @property
     def floors(self) -> pd.DataFrame:
         """A row an arm and ``variant`` of a noise floor: the first trial and the same seed, with nothing changed or
@@ -96,24 +108,35 @@ class Report:
         pairs = self.pairs[self.pairs["kind"] == "floor"]
         return pairs[pairs["first"].astype(str).str.isdecimal()].drop_duplicates([*ARM, "variant"])
 
+    def rows_of(self, metric: str) -> pd.DataFrame:
+        """What a metric is read from: trials, or pairs of trials, that differ in the seed alone."""
+        table = main(self.trials if of_trials(metric) else self.pairs)
+        return table.filter([*ARM, "study", "record", "seed", "first", "second", metric])
+
     def of(self, metric: str, table: pd.DataFrame) -> pd.DataFrame:
         """A metric's rows of ``estimates`` or ``differences``, by arm."""
         return table[table["metric"] == metric].set_index(ARM)
 
     def grid(self, metric: str) -> pd.DataFrame:
         """The means of a metric, a row a group and a column an arm."""
-        means = self.of(metric, self.estimates)["estimate"].unstack("arm")
-        groups, arms = self.levels
-        return means.reindex(index=groups, columns=arms)
+        return self.of(metric, self.estimates)["estimate"].reindex(self.cells).unstack("arm", sort=False)
 
-    def part(self, cells: Collection[Cell]) -> Report:
-        """Some arms of it; the tests stay those of the whole."""
-        kept = {
-            name: table[pd.MultiIndex.from_frame(table[ARM]).isin(cells)].reset_index(drop=True)
-            for name, table in self.tables.items()
-        }
-        shown = {*kept["trials"]["record"]}
-        return replace(self, records=[record for record in self.records if record["arm"] in shown], **kept)
+    def part(self, cells: Collection[tuple[str, str]]) -> Report:
+        """Some arms of it, each a group and an arm; the tests stay those of the whole."""
+        kept = {}
+        for name, table in self.tables.items():
+            inside = pd.MultiIndex.from_frame(table[ARM]).isin(cells)
+            kept[name] = table[inside].reset_index(drop=True)
+        names = {*kept["trials"]["record"]}
+        return replace(self, arms=[arm for arm in self.arms if arm[0]["arm"] in names], **kept)
+
+
+def read(study: str, factor: str = "") -> Report:
+    """A recorded study without estimates; its factor unless given is the activation, or the one setting that varies."""
+    arms = tables.arms_of(study, "all")
+    factor, names = named([record for record, _ in arms], factor)
+    rows = (table.merge(names) for table in (tables.trials_of(arms), tables.pairs_of(arms)))
+    return Report(study, factor, "", arms, *rows, *5 * [NOTHING])
 
 
 def load(
@@ -123,7 +146,6 @@ def load(
     reference: str = "",
     groups: Sequence[str] = (),
     factor: str = "",
-    ends_alone: bool = False,
 ) -> Report:
     """A recorded study, whole or only some models, activations and groups of it.
 
@@ -132,120 +154,43 @@ def load(
         models, activations, groups: those to show; a group by a part of its name.
         reference: the level that others are compared with; ``learning_rate=0.001`` names the factor too.
         factor: the setting that is compared; unless given the activation, or the one setting that varies.
-        ends_alone: leave out averaged weights and equal loss.
 
     Raises:
         UnknownName: a study, model, activation, factor or reference without a record.
         BadInput: no trials that differ in the seed alone, no such group.
     """
-    records = [record for record in tables.load_records(study) if settings.kind_of(record)]
-    trials, pairs = tables.load(study, "all")
     of_factor, _, level = reference.rpartition("=")
-    factor, names = named(records, factor or of_factor)
-    trials, pairs = trials.merge(names), pairs.merge(names)
-    chosen = _chosen(trials, {"model": models, "activation": activations}, groups, where(study))
-    levels = settings.in_order(main(trials)["arm"])
+    whole = read(study, factor or of_factor)
+    chosen = whole.trials
+    for column, names in (("model", models), ("activation", activations)):
+        for name in names:
+            check_name(column, name, chosen[column].unique(), where(study))
+        chosen = chosen[chosen[column].isin(names or chosen[column])]
+    chosen = chosen[[any(part in group for part in groups or [""]) for group in chosen["group"]]]
+    if main(chosen).empty:
+        known = "; ".join(whole.runs["group"].unique()) or "none"
+        raise BadInput(f"no group of {where(study)} has {' or '.join(groups) or 'plain trials'}: they are {known}")
+    levels = settings.in_order(whole.runs["arm"])
     with suppress(ValueError):
         level = settings.text(float(level))
     if level:
         check_name("reference", level, levels, where(study))
     reference = next(name for name in (level, "relu", "gelu", *levels) if name in levels)
-    estimates, differences = dict[str, pd.DataFrame](), dict[str, pd.DataFrame]()
-    for name in metrics_of(records):
-        table = rows_of(name, trials, pairs)
-        if name in table and table[name].notna().any():
-            estimates[name] = estimated(table, name)
-            found = contrasts(table, name, ["group"], "arm", reference, unpaired=of_trials(name))
-            differences[name] = clipped(found[found["status"] != "missing"], name, signed=True)
-    beside = [pd.DataFrame(columns=ARM)] * 3 if ends_alone else _beside(study, trials, pairs, reference)
-    whole = Report(study, factor, reference, records, trials, pairs, joined(estimates), joined(differences), *beside)
-    return whole.part(list(chosen[ARM].itertuples(index=False, name=None)))
+    report = replace(
+        whole,
+        reference=reference,
+        estimates=pd.concat([_estimates(whole, name) for name in whole.metrics], ignore_index=True),
+        differences=pd.concat([_differences(whole, name, reference) for name in whole.metrics], ignore_index=True),
+        changed=_changed(whole),
+        averaged=_averaged(whole),
+        equal_loss=_at_equal_loss(whole, reference),
+    )
+    return report.part(list(chosen[ARM].itertuples(index=False, name=None)))
 
 
-def _chosen(
-    trials: pd.DataFrame, wanted: Mapping[str, Sequence[str]], groups: Sequence[str], place: str
-) -> pd.DataFrame:
-    """The trials of the levels that are wanted of each column, of all where none is named."""
-    for column, names in wanted.items():
-        for name in names:
-            check_name(column, name, trials[column].unique(), place)
-        if names:
-            trials = trials[trials[column].isin(names)]
-    if groups:
-        inside = trials["group"].map(lambda group: any(part in group for part in groups))
-        if not inside.any():
-            raise BadInput(f"no group of {place} has {' or '.join(groups)}: they are {'; '.join({*trials['group']})}")
-        trials = trials[inside]
-    if main(trials).empty:
-        raise BadInput(f"{place} has perturbed trials alone")
-    return trials
-
-
-def joined(of_metrics: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The tables of all metrics, one below the other."""
-    if not of_metrics:
-        return pd.DataFrame(columns=["metric", *ARM, "estimate", "p_holm"])
-    return pd.concat(of_metrics, names=["metric"]).reset_index("metric").reset_index(drop=True)
-
-
-def _beside(study: str, trials: pd.DataFrame, pairs: pd.DataFrame, reference: str) -> list[pd.DataFrame]:
-    """``Report.averaged, changed, equal_loss``, each empty where it was not measured."""
-    runs, names = main(trials), trials[["record", *ARM]].drop_duplicates()
-    averaged = changed = at_equal_loss = pd.DataFrame(columns=ARM)
-    if len(repeated := pairs[pairs["kind"] == "perturbed"]):
-        by = [*ARM, "variant"]
-        seeds = main(pairs).drop(columns="variant").merge(repeated[by].drop_duplicates())
-        changed = share(repeated, seeds, METRIC, by)
-    if "corrected" not in set(runs["protocol"]):
-        return [averaged, changed, at_equal_loss]
-    of_averages = tables.load_pairs(study, "average").merge(names)
-    losses = tables.load_losses(study, "average").merge(names)
-    if len(of_averages) and len(losses):
-        by = [*ARM, "decay"]
-        averaged = means(of_averages, METRIC, by).rename(columns={"estimate": "averaged"}).set_index(by)
-        losses["change"] = losses["val_loss"] - losses["single_loss"]
-        averaged["loss_change"] = means(losses, "change", by).set_index(by)["estimate"]
-        single = means(main(pairs), METRIC, ARM).set_index(ARM)["estimate"].rename("single")
-        averaged = averaged.join(single, how="inner").reset_index()
-        averaged = averaged[[*by, "single", "averaged", "low", "high", "loss_change"]]
-    curves, along = tables.load_curves(study).merge(names), tables.load_pairs(study, "along").merge(names)
-    along = along.merge(curves[["record", "iteration"]].drop_duplicates())  # where both were measured
-    if along["iteration"].nunique() > 1 and reference in set(along["arm"]):
-        curves = curves[curves["record"].isin(along["record"])]
-        found = equal_loss(curves, along, METRIC, ["group"], "arm", reference, exclude_above=bigram_loss(study))
-        at_equal_loss = found[found["status"] != "missing"]
-    return [averaged, changed, at_equal_loss]
-
-
-def bigram_loss(study: str) -> float | None:
-    """What a table of pairs of characters reaches on the study's text, in nats; None of other kinds."""
-    baselines: dict[str, float] = tables.load_baselines(study)["val_loss"].to_dict()
-    return baselines.get("bigram")
-
-
-def metrics_of(records: Sequence[Record]) -> dict[str, Metric]:
-    """Those that a study can have: of pairs, a user's own ones after the built-in, then of trials."""
-    own: dict[str, Metric] = {}
-    for record in records:
-        for name, about in record.get("metrics", {}).items():
-            own[name] = Metric(name, about["label"], about["note"])
-    return PAIR_METRICS | own | EVERY  # again: no record names a built-in one anew
-
-
-def main(table: pd.DataFrame) -> pd.DataFrame:
-    """Its rows of trials that differ in the seed alone."""
-    return table[table["kind"].isin(settings.MAIN)]
-
-
-def rows_of(metric: str, trials: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """What a metric is read from: runs, or pairs of runs."""
-    table = main(trials if of_trials(metric) else pairs)
-    names = (*ARM, "study", "record", "seed", "first", "second", metric)
-    return table[[name for name in names if name in table]]
-
-
-def estimated(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+def _estimates(study: Report, metric: str) -> pd.DataFrame:
     """The mean of each arm, as ``Report.estimates`` has it."""
+    table = study.rows_of(metric)
     found, rows = means(table, metric, ARM), table.groupby(ARM, sort=False)[metric]
     found["few"] = found["se"] == 0
     if of_trials(metric):
@@ -254,4 +199,67 @@ def estimated(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         found["few"] |= np.array([few_differ(values.dropna()) for _, values in rows], dtype=bool)
         limits = log_limits(found["estimate"], found["low"], found["high"])
         found["low"], found["high"] = (side.where(~found["few"]) for side in map(pd.Series, limits))
+    found.insert(0, "metric", metric)
     return clipped(found, metric).drop(columns=["se", "df"])
+
+
+def _differences(study: Report, metric: str, reference: str) -> pd.DataFrame:
+    """Each arm minus the reference, as ``Report.differences`` has it."""
+    found = contrasts(study.rows_of(metric), metric, ["group"], "arm", reference, unpaired=of_trials(metric))
+    found.insert(0, "metric", metric)
+    return clipped(found[found["status"] != "missing"], metric, signed=True)
+
+
+def _changed(study: Report) -> pd.DataFrame:
+    """As ``Report.changed`` has it."""
+    by, changed = [*ARM, "variant"], study.pairs[study.pairs["kind"] == "perturbed"]
+    if changed.empty:
+        return NOTHING
+    seeds = main(study.pairs).drop(columns="variant").merge(changed[by].drop_duplicates())
+    return share(changed, seeds, METRIC, by)
+
+
+def _plain(study: Report, rows_of: Callable[..., pd.DataFrame], *of: str) -> pd.DataFrame:
+    """A table of the arms that differ in the seed alone and have no published defect."""
+    arms = [arm for arm in study.arms if arm[1]["kind"] in settings.MAIN and arm[1]["protocol"] == "corrected"]
+    return rows_of(arms, *of).merge(study.trials[["record", *ARM]].drop_duplicates())
+
+
+def _averaged(study: Report) -> pd.DataFrame:
+    """As ``Report.averaged`` has it."""
+    by, pairs, losses = (
+        [*ARM, "decay"],
+        *(_plain(study, rows, "average") for rows in (tables.pairs_of, tables.losses_of)),
+    )
+    if pairs.empty:
+        return NOTHING
+    losses["change"] = losses["val_loss"] - losses["single_loss"]
+    found = means(pairs, METRIC, by).rename(columns={"estimate": "averaged"})
+    for name, table in (
+        ("single", means(main(study.pairs), METRIC, ARM)[[*ARM, "estimate"]]),
+        ("loss_change", means(losses, "change", by)[[*by, "estimate"]]),
+    ):
+        found = found.merge(table.rename(columns={"estimate": name}))
+    return found[[*by, "single", "averaged", "low", "high", "loss_change"]]
+
+
+def _at_equal_loss(study: Report, reference: str) -> pd.DataFrame:
+    """As ``Report.equal_loss`` has it."""
+    curves, along = _plain(study, tables.curves_of), _plain(study, tables.pairs_of, "along")
+    along = along.merge(curves[["record", "iteration"]].drop_duplicates())  # where both were measured
+    if along["iteration"].nunique() < 2 or reference not in set(along["arm"]):
+        return NOTHING
+    curves, bigram = curves[curves["record"].isin(along["record"])], bigram_loss(study.study)
+    found = equal_loss(curves, along, METRIC, ["group"], "arm", reference, exclude_above=bigram)
+    return found[found["status"] != "missing"]
+
+
+def bigram_loss(study: str) -> float | None:
+    """What a table of pairs of characters reaches on the study's text, in nats; None of other kinds."""
+    baselines: dict[str, float] = tables.load_baselines(study)["val_loss"].to_dict()
+    return baselines.get("bigram")
+
+
+def main(table: pd.DataFrame) -> pd.DataFrame:
+    """Its rows of trials that differ in the seed alone."""
+    return table[table["kind"].isin(settings.MAIN)]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from actlab.errors import BadInput, check_name, check_number
 from actlab.statistics.arms import Arm, arms_in
@@ -182,6 +182,8 @@ def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[
 
 
 def _welch(theirs: Array, mine: Array) -> list[Any]:
+    from scipy import stats  # a second of processor time
+
     n = len(mine) + len(theirs)
     with warnings.catch_warnings(action="ignore"):  # of too few runs
         reference, estimate = float(np.mean(theirs)), float(np.mean(mine))

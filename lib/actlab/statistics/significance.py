@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from actlab.statistics.estimate import Array
 
@@ -38,4 +38,6 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
 def detectable_paired(n: int, alpha: float) -> float:
     """Smallest mean difference that n shared seeds, at least 2, show with power, in standard deviations of the
     differences (dz). ``alpha``: of k comparisons under Holm the first step is at 5% / k."""
+    from scipy import stats  # a second of processor time
+
     return math.sqrt(special.ncfdtrinc(1, n - 1, 1 - POWER, stats.f.isf(alpha, 1, n - 1)) / n)
