@@ -5,7 +5,7 @@ import pytest
 
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.records.find import every, find
+from actlab.records.find import find
 
 
 def saved(study="one", name="charlm-gelu", **more):
@@ -41,11 +41,3 @@ def test_what_is_not_one_record_is_told():
     ):
         with pytest.raises(UnknownName, match=message):
             find(name)
-
-
-def test_a_bad_record_stops_no_other_study(caplog):
-    """Of all studies, the one with a damaged record is left out, with a warning."""
-    grids.save(grids.record(), study="good")
-    saved(study="bad").write_text("")
-    assert [*every()] == ["good"]
-    assert "bad is left out" in caplog.text

@@ -1,25 +1,12 @@
-"""A record found by its name: study and configuration, with or without the hash; those of all studies."""
+"""A record found by its name: study and configuration, with or without the hash."""
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
-from actlab.errors import ActlabError, BadInput, check_name
+from actlab.errors import BadInput, check_name
 from actlab.records.settings import differing, kind_of, named
-from actlab.records.store import Record, load_study, path_of, studies, where
-
-
-def every() -> dict[str, list[Record]]:
-    """Study -> its records, of all studies with trials but those with a record that cannot be read, of which a warning
-    tells."""
-    found = {}
-    for name in studies():
-        try:
-            found[name] = load_study(name)
-        except ActlabError as error:
-            logging.getLogger("actlab").warning("%s is left out: %s", name, error)
-    return found
+from actlab.records.store import load_study, path_of, studies, where
 
 
 def find(name: str | Path) -> Path:

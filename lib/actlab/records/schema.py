@@ -3,38 +3,26 @@ place, or read whole. ``results/schema.json`` and its dictionary are made of the
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from actlab.errors import RecordError, brief
 from actlab.statistics.tuning import Rule
 
 Integer = Annotated[int, Field(ge=0)]
-Number = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0})]
-"""In a record that was read NaN stands for a missing one, which no bound of Python's would let through."""
-Measured = Number | None
+Measured = float | None
 """``None`` in a file where it was not a number."""
-
-
-def _none_for_nan(value: object) -> object:
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
 ROUNDING = 1e-6
 """So far may single precision take a number past its bound."""
 Share = Annotated[float, Field(ge=0, le=1 + ROUNDING)]
 Double = Annotated[float, Field(ge=0, le=2 + ROUNDING)]
 Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING)]
-MISSING = BeforeValidator(_none_for_nan)
-"""A mean over nothing: ``null`` in a file, NaN in a record that was read."""
-MeanShare = Annotated[Share | None, MISSING]
 Values = dict[str, Any]
 Shape = TypeVar("Shape")
 Label = Annotated[str, Field(pattern=r"^[0-9]+(-.+)?$")]
 """Of a trial: its seed, and what was changed in a repetition (42-repeat, 42-nudge)."""
-ByStatus = Field(discriminator="status")
+Run = TypeVar("Run")
 
 
 class Part(BaseModel):
@@ -74,7 +62,7 @@ class Trial(Part):
     """Of all its random streams, or of those that vary."""
     n_parameters: Integer = 0
     """Trainable parameters."""
-    seconds: Number | dict[str, Number] = 0.0
+    seconds: float | dict[str, float] = 0.0
     """Wall-clock time of training and of evaluation; of images the share of the program that trained several."""
     started: str | None = None
     """When training began (ISO 8601, UTC)."""
@@ -89,6 +77,10 @@ class UnfinishedTrial(Trial):
 
     status: Literal["diverged", "failed"]
     """``done``, ``diverged`` (a loss was no number) or ``failed`` (an error, whose ``traceback`` is kept)."""
+
+
+Runs = Annotated[list[Annotated[Run | UnfinishedTrial, Field(discriminator="status")]], Field(min_length=1)]
+"""Every training run of an arm."""
 
 
 class TextTrial(Trial):
@@ -108,26 +100,16 @@ class TextTrial(Trial):
     """What was changed in a repetition: repeat (nothing), nudge (one weight by one unit in the last place), ..."""
 
 
-class ImageTrial(Trial):
+class ImageTrial(Trial, Scores):
     """A finished run on images."""
 
     status: Literal["done"]
     collapsed: bool
     """Whether it gives one class to every validation image."""
-    val_loss: Measured
-    """Mean cross-entropy over the validation images, in nats."""
-    val_accuracy: Percent
-    """Percent of the validation images classified right."""
     test_accuracy: Percent
     """Percent of the test images classified right."""
-    train_loss: Measured = None
-    """Mean cross-entropy over the training images, in nats."""
     test_loss: Measured = None
     """Mean cross-entropy over the test images, in nats."""
-    val_largest_class_share: Measured = None
-    """Share of the validation images that get the class given most often."""
-    test_largest_class_share: Measured = None
-    """The same of the test images."""
 
 
 class TokenTrial(Trial):
@@ -182,21 +164,6 @@ class AsPublished(Part):
     """Of every trial against itself, on other inputs."""
 
 
-class Snapshot(Part):
-    """An arm during training, or twins in lockstep at a measured step."""
-
-    iteration: Number
-    """Optimizer steps before it."""
-    trials: list[Values] = []
-    """The trials there."""
-    pairs: list[Pair]
-    """Every pair of trials there."""
-    to_end: list[Pair] = []
-    """Each trial there against itself at the end."""
-    as_published: AsPublished = AsPublished.model_construct()
-    """The same as the audited code measures it."""
-
-
 class Step(Part):
     """Twins in lockstep at a measured step."""
 
@@ -204,6 +171,21 @@ class Step(Part):
     """Optimizer steps before it."""
     pairs: list[Compared]
     """The leader with each follower."""
+
+
+class Snapshot(Part):
+    """An arm during training."""
+
+    iteration: Integer
+    """Optimizer steps before it."""
+    pairs: list[Pair]
+    """Every pair of trials there."""
+    trials: list[Values] = []
+    """The trials there."""
+    to_end: list[Pair] = []
+    """Each trial there against itself at the end."""
+    as_published: AsPublished = AsPublished.model_construct()
+    """The same as the audited code measures it."""
 
 
 class Shorter(Snapshot):
@@ -267,7 +249,7 @@ class Arm(Record):
     """Every setting."""
     avg_val_loss: Measured = None
     """Mean of `val_loss` over finished trials."""
-    avg_val_accuracy: Annotated[Percent | None, MISSING] = None
+    avg_val_accuracy: Measured = None
     """Mean of `val_accuracy` over finished trials."""
 
 
@@ -276,7 +258,7 @@ class TextArm(Arm):
 
     kind: Literal["trials", "floor", "perturbed", "twins"]
     """What it is a record of; tells the kinds of records apart."""
-    trials: Annotated[list[Annotated[TextTrial | UnfinishedTrial, ByStatus]], Field(min_length=1)]
+    trials: Runs[TextTrial]
     """Every training run."""
     reproducibility_metrics: list[Pair]
     """Every pair of trials that both ended well."""
@@ -294,11 +276,11 @@ class TextArm(Arm):
     """Pairs of trials whose weights are moving averages, by decay where there are several."""
     as_published: AsPublished = AsPublished.model_construct()
     """Measures as the audited code takes them: on different inputs, and of a trial against itself."""
-    avg_relative_pd: Annotated[Double | None, MISSING] = None
+    avg_relative_pd: Measured = None
     """Mean of `relative_pd` over pairs."""
-    avg_total_variation: MeanShare = None
+    avg_total_variation: Measured = None
     """Mean of `total_variation` over pairs."""
-    avg_churn: MeanShare = None
+    avg_churn: Measured = None
     """Mean of `churn` over pairs."""
 
 
@@ -315,7 +297,7 @@ class ImageArm(Arm):
     """Hidden units of this network."""
     collapsed: Integer | None = None
     """How many trials give one class to every validation image."""
-    trials: Annotated[list[Annotated[ImageTrial | UnfinishedTrial, ByStatus]], Field(min_length=1)]
+    trials: Runs[ImageTrial]
     """Every training run."""
 
 
@@ -328,11 +310,11 @@ class GptArm(Arm):
     """ecd, adamw, sgdm or soap."""
     symmetry: str
     """symmetric, or the random vectors in attention: bQ, bQbV, bQbKbV."""
-    rate_factor: Number
+    rate_factor: float
     """Multiple of the optimizer's published learning rate."""
     n_parameters: Integer
     """Trainable parameters."""
-    trials: Annotated[list[Annotated[TokenTrial | UnfinishedTrial, ByStatus]], Field(min_length=1)]
+    trials: Runs[TokenTrial]
     """Every training run."""
 
 
@@ -368,11 +350,7 @@ class Replay(Record):
     """What of machine, versions and code is not as recorded."""
     val_loss: dict[str, Measured] = {}
     """``recorded`` and ``now``, in nats."""
-    total_variation: Share | None = None
-    """Between the recorded and the new network, where the former's weights were at hand."""
-    floor: Values | None = None
-    """The arm's own 1-ULP perturbation, to compare with."""
-    seconds: Number = 0
+    seconds: float = 0
     """Of training and evaluation."""
 
 
@@ -400,16 +378,6 @@ class Measurement(Record):
 
     kind: Literal["performance", "reliability"]
     """What it is a record of; tells the kinds of records apart."""
-    name: str | None = None
-    """What was measured."""
-    measured: Values = {}
-    """The measurements."""
-    faults: list[Values] = []
-    """Faults that were provoked, and how each ended."""
-    doors: Values = {}
-    """Kind of input -> how many damaged ones were tried, used and refused."""
-    seconds: Measured = None
-    """How long it took."""
 
 
 AnyRecord = TextArm | ImageArm | GptArm | Baseline | Replay | Text | Measurement
