@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
-from bench.reliability import save
+from bench.records import save
 
 from actlab import paths
 from actlab.models import MODELS

@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 from bench import reference, timing
-from bench.reliability import save
+from bench.records import save
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 

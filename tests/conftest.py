@@ -1,7 +1,6 @@
 """What every test shares: one thread, folders of its own, and a word where real data is absent. No network."""
 
 import os
-import time
 from dataclasses import replace
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -11,7 +10,6 @@ os.environ.pop("ACTLAB_RESULTS", None)
 import pytest
 import tiny
 import torch
-from bench.reliability import FAULTS, write
 from hypothesis import HealthCheck, settings
 
 from actlab import paths
@@ -27,24 +25,6 @@ settings.register_profile(
 settings.register_profile("few", settings.get_profile("house"), max_examples=12)
 settings.register_profile("many", settings.get_profile("house"), max_examples=500)
 settings.load_profile("house")
-
-
-STARTED = time.perf_counter()
-
-
-def pytest_addoption(parser):
-    """``--reliability`` keeps what the tests of faults and bad input did as a record."""
-    parser.addoption(
-        "--reliability",
-        action="store_true",
-        help="write a record below results/reliability if all tests pass (one process only)",
-    )
-
-
-def pytest_sessionfinish(session, exitstatus):
-    """A record of a run in which every test has passed."""
-    if session.config.getoption("--reliability") and exitstatus == pytest.ExitCode.OK and FAULTS:
-        write(time.perf_counter() - STARTED)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pandas as pd
-import part_contracts
 import pytest
 import torch
 from hypothesis import given
@@ -66,9 +65,12 @@ def test_every_metric(pair):
 
 
 @pytest.mark.parametrize("name", metrics.ROWS)
-def test_the_contract_of_own_metrics_holds(name):
-    """Shuffling one side's inputs raises each."""
-    assert part_contracts.metric(name) == ""
+def test_shuffled_inputs_raise_every_metric(name):
+    """Two near predictions, then one side's rows moved by one."""
+    p, noise = softmax(0), softmax(1)
+    q = 0.9 * p + 0.1 * noise
+    near, shuffled = (getattr(metrics, name)(p, other) for other in (q, q.roll(1, 0)))
+    assert near < shuffled
 
 
 @given(pair=pairs(), data=st.data())
@@ -147,12 +149,3 @@ def test_half_precision_is_computed_in_double(dtype):
     p = torch.eye(2)
     found = metrics.compare(p.to(dtype), p.flip(0).to(dtype))
     assert found == pytest.approx({"total_variation": 1, "relative_pd": 2, "churn": 1, "jensen_shannon": 1}, abs=1e-12)
-
-
-def test_tables_in_another_order_are_refused():
-    """Rows or columns of a pandas table that are labelled otherwise would be compared with the wrong ones."""
-    p = pd.DataFrame(softmax(0, 5, 3).numpy(), columns=["a", "b", "c"])
-    assert metrics.compare(p, p.copy())["total_variation"] == 0
-    for other, axis in ((p.iloc[::-1], "index"), (p[["b", "a", "c"]], "columns")):
-        with pytest.raises(BadInput, match=f"two tables of the same {axis}"):
-            metrics.compare(p, other)

@@ -2,7 +2,6 @@
 
 import grids
 import numpy as np
-import pandas as pd
 
 from actlab import report
 from actlab.figures.style import small
@@ -70,10 +69,3 @@ def test_small_numbers():
     values = (0.0, 150.4, 1940.0, 99.4, 12.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)
     told = ["0", "150", "1,940", "99", "12", "0.0076", "0.020", "0.00010", "9.9e-05", "-3.0e-08"]
     assert [small(value) for value in values] == told
-
-
-def test_intervals_in_text():
-    """Value and limits; the value alone without limits; words without a value."""
-    table = pd.DataFrame({"x": [0.12345, 0.12345, np.nan], "low": [0.1, np.nan, np.nan], "high": [0.2, np.nan, np.nan]})
-    assert summary.intervals(table, "x", ".4f").tolist() == ["0.1235 [0.1000, 0.2000]", "0.1235", "no value"]
-    assert summary.intervals(table, "x", "+.2f")[1] == "+0.12"

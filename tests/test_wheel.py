@@ -33,17 +33,13 @@ def environment(folder):
     return folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 
 
-def brought(python, *ways):
-    """Install in the first of some ways that works: lists of what uv or pip are given; skips where none does."""
-    versions, said = ("-c", paths.ROOT / "constraints.txt"), []
-    for way in ways:
-        for installer in (("uv", "pip", "install", "--python", python), (python, "-m", "pip", "install")):
-            module = (sys.executable, "-m") if installer[0] == "uv" else ()
-            try:
-                return call(*module, *installer, "--quiet", *versions, *way, folder=python.parent)
-            except (AssertionError, subprocess.TimeoutExpired) as error:
-                said.append(str(error)[-300:])
-    return pytest.skip(f"no registry has {ways}: {' '.join(said)}")
+def brought(python, *words):
+    """Install with uv, in the recorded versions; skips where no registry answers."""
+    command = (sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python)
+    try:
+        return call(*command, "-c", paths.ROOT / "constraints.txt", *words, folder=python.parent)
+    except (AssertionError, subprocess.TimeoutExpired) as error:
+        return pytest.skip(f"no registry has {words}: {str(error)[-300:]}")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +51,7 @@ def made(tmp_path_factory):
     for name in FILES:
         shutil.copy(paths.ROOT / name, root / "actlab" / name)
     python = environment(root / "tools")
-    brought(python, ["build", "twine"])
+    brought(python, "build", "twine")
     call(python, "-m", "build", "--outdir", root / "dist", root / "actlab", folder=root)
     call(python, "-m", "twine", "check", "--strict", *(root / "dist").iterdir(), folder=root)
     return root / "dist"
@@ -81,8 +77,7 @@ def test_a_wheel_in_an_empty_environment_does_its_work(made, tmp_path):
     """A project is made, its first study trained, reported and compared with a second one, far from any checkout."""
     (wheel,) = made.glob("*.whl")
     python = environment(tmp_path / "environment")
-    brought(python, ["--torch-backend", "cpu", TORCH], [f"{TORCH}+cpu"], [TORCH])
-    brought(python, [wheel])
+    brought(python, "--torch-backend", "cpu", TORCH, wheel)
 
     def actlab(*words, folder=tmp_path / "own"):
         return call(python, "-m", "actlab", *words, folder=folder)

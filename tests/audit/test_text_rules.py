@@ -42,11 +42,6 @@ def test_a_text_and_a_file_of_one_project():
     assert found == ["its files say otherwise", "its files say otherwise", "self-contradiction"]
 
 
-def test_a_range_of_means():
-    """27.5 at least and 29.3 at most, in points."""
-    assert texts.DERIVED["range"](a=[27, 28], b=28.0, c=29.3) == pytest.approx(1.8)
-
-
 TRIALS = [numbers.charlm_trials[a] for a in ("swish", "relu", "gelu")]
 
 

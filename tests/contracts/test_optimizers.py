@@ -72,14 +72,6 @@ def test_a_step_without_the_compiler_has_the_bits_of_the_optimizers_own(name):
     assert trained(name).equal(trained(name, lambda optimizer, closure: optimizer.step(closure)))
 
 
-def test_a_group_has_its_own_rate(name):
-    model = net()
-    groups = [{"params": list(model[0].parameters())}, {"params": list(model[2].parameters()), "lr": 0.0}]
-    moved = trained(name, model=model, groups=groups) != weights(net())
-    assert moved[:56].any()
-    assert not moved[56:].any()
-
-
 def test_weight_decay_shrinks(name):
     """Where the loss is flat; decoupled or as a force."""
     parameter = nn.Parameter(torch.full((3, 4), 2.0))

@@ -2,11 +2,9 @@
 
 import hashlib
 import re
-from pathlib import Path
 
 import pytest
 
-from actlab import paths
 from actlab.data.fetch import DATASETS, Source, fetch
 from actlab.errors import DataError
 
@@ -59,19 +57,6 @@ def test_the_real_file_fits_its_source():
     """Size and checksum in the table are those of the published file."""
     (source,) = DATASETS["shakespeare"].files
     assert fetch(source).stat().st_size == source.size
-
-
-def test_folders_follow_the_environment(monkeypatch):
-    """ACTLAB_DATA, ACTLAB_RESULTS and ACTLAB_CACHE move the folders; empty, they lie in the repository."""
-    for variable, folder, default in (
-        ("ACTLAB_DATA", paths.data, "data"),
-        ("ACTLAB_RESULTS", paths.results, "results"),
-        ("ACTLAB_CACHE", paths.cache, ".cache"),
-    ):
-        monkeypatch.setenv(variable, "~/somewhere")
-        assert folder() == Path.home() / "somewhere"
-        monkeypatch.setenv(variable, "")
-        assert folder() == paths.ROOT / default
 
 
 def test_downloads_are_https_with_a_checksum():

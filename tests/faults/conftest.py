@@ -1,7 +1,6 @@
 """Real processes in trouble: the reference that they are compared with, and the server that forks them."""
 
 import pytest
-from bench.reliability import survived
 from faulty import Server, Study
 
 
@@ -11,15 +10,6 @@ def server():
     started = Server()
     yield started
     started.close()
-
-
-@pytest.fixture
-def row(request):
-    """The test's row in the record of reliability: its docstring says the fault and what comes of it."""
-    fault, _, outcome = " ".join(request.function.__doc__.split()).partition(": ")
-    case = getattr(request.node, "callspec", None)
-    with survived(fault + (f" ({case.id})" if case else ""), outcome) as found:
-        yield found
 
 
 @pytest.fixture(scope="session")

@@ -14,11 +14,10 @@ BYTES = {
 }
 
 
-def test_files_may_not_grow(server, undisturbed, tmp_path, row):
+def test_files_may_not_grow(server, undisturbed, tmp_path):
     """A limit on the size of files (``RLIMIT_FSIZE``), which needs no rights and stands for a full disk: one sentence
     with path and bytes, exit code 2, no half record, be it checkpoints that fail, or records, or the first file;
     without it the same records."""
-    row.times = 3
     for largest in (1_000, 20_000, 40_000):
         study = Study(tmp_path / str(largest))
         said = server.run(study, codes=[2], TINY_LARGEST=str(largest))
@@ -26,11 +25,11 @@ def test_files_may_not_grow(server, undisturbed, tmp_path, row):
         assert "make room or choose another folder, and run again" in said
         assert study.records().items() <= undisturbed.items()
         assert not study.strays()
-        server.mend(study, row, undisturbed)
+        server.mend(study, undisturbed)
 
 
 @pytest.mark.parametrize("damage", ["cut", "a word changed"])
-def test_a_damaged_record(damage, server, undisturbed, tmp_path, row):
+def test_a_damaged_record(damage, server, undisturbed, tmp_path):
     """A damaged record: named, kept; on request set aside and made again; what was set aside is not read."""
     study = Study(tmp_path)
     server.run(study)
@@ -42,7 +41,7 @@ def test_a_damaged_record(damage, server, undisturbed, tmp_path, row):
     assert "--redo-damaged" in said
     assert record.read_bytes() == BYTES[damage](whole), "it stays for whoever wants to look"
     said = server.run(study, "--redo-damaged")
-    row.same(study.records(), undisturbed)
+    assert study.records() == undisturbed
     aside = study.place / "set-aside" / record.name
     assert aside.read_bytes() == BYTES[damage](whole)
     assert f"set aside: {aside}" in said
@@ -53,7 +52,7 @@ def test_a_damaged_record(damage, server, undisturbed, tmp_path, row):
 
 @pytest.mark.parametrize("damage", ["cut", "other bytes"])
 @pytest.mark.parametrize("file", ["checkpoint", "safetensors"])
-def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_path, row):
+def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_path):
     """A damaged checkpoint or finished trial in the cache: refused with its path; without it the same records."""
     study = Study(tmp_path)
     process = server.start(study, TINY_PAUSE="0.3")
@@ -66,4 +65,4 @@ def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_pa
     path.write_bytes(BYTES[damage](whole))
     assert f"{path} is damaged" in server.run(study, codes=[2])
     path.unlink()
-    server.mend(study, row, undisturbed)
+    server.mend(study, undisturbed)

@@ -13,7 +13,7 @@ PATIENCE = 2
 
 
 @pytest.mark.parametrize(("iteration", "workers"), [(3, 1), (3, 2), (0, 1)])
-def test_an_interruption(iteration, workers, server, undisturbed, tmp_path, row):
+def test_an_interruption(iteration, workers, server, undisturbed, tmp_path):
     """Ctrl-C after a checkpoint, to the whole group of processes, as terminals send it: one sentence and code 130 at
     once, no worker stays behind, and the trial goes on from its checkpoint with the same bits."""
     study = Study(tmp_path)
@@ -28,12 +28,11 @@ def test_an_interruption(iteration, workers, server, undisturbed, tmp_path, row)
     assert "leaked" not in said
     assert took < PATIENCE
     assert until_gone(training, 20)
-    server.mend(study, row, undisturbed)
+    server.mend(study, undisturbed)
     assert ("resumed", trial, iteration) in [(word, name, at) for word, _, name, at in study.diary()]
-    row.note = f"ended after {took:.2f} s"
 
 
-def test_two_runs_at_once(server, tmp_path, row):
+def test_two_runs_at_once(server, tmp_path):
     """Two runs of one study at once: each trial is trained once, by one of them; both end well, with one set of
     records."""
     other = Server()
@@ -49,8 +48,7 @@ def test_two_runs_at_once(server, tmp_path, row):
         other.end()
         assert set(study.trained().values()) == {1}
         assert len(study.trained()) == 6
-        row.same(study.records(), alone.records())
+        assert study.records() == alone.records()
         assert not study.strays()
-        row.note = "6 trials, 6 trainings"
     finally:
         other.close()

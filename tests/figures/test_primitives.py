@@ -6,7 +6,6 @@ from html import unescape
 from itertools import pairwise
 from math import nan
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -55,17 +54,6 @@ def test_what_is_missing_or_diverged_is_written_out():
     assert "not run" not in words(points(FOUND, "loss"))
 
 
-def test_single_values_hollow_marks_and_a_margin():
-    """Singles are drawn as they are, a hollow mark has a white face, a band lies around 0."""
-    key = ("charlm", "relu", "relu")
-    (axes,) = points(
-        {key: estimate(1) | {"n": 0}}, "x", singles={key: [0.5, 2]}, filled="n", zero=True, margin=0.2
-    ).axes
-    assert sorted(x for one in axes.lines for x in np.atleast_1d(one.get_xdata()) if x in (0.5, 2)) == [0.5, 2]
-    assert axes.containers[0].lines[0].get_markerfacecolor() == "white"
-    assert [patch.get_width() for patch in axes.patches] == [pytest.approx(0.4)]
-
-
 def test_lines_have_bands_bars_levels_and_marks():
     """A band is the interval; marks have no line; a level has its name."""
     made = Line([1, 2], [2, 3], [1.9, 2.9], [2.1, 3.1])
@@ -77,13 +65,6 @@ def test_lines_have_bands_bars_levels_and_marks():
     assert axes.lines[0].get_linestyle() == "None"
     (axes,) = lines({("", "relu"): made}, "step", "loss", kind="bars", log=True).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
-
-
-def test_marks_alone_have_both_intervals():
-    found = {("charlm", "gelu"): Line([1], [2], [1.9], [2.1], [0.9], [1.1]), ("charlm", "relu"): Line([3], [4])}
-    relu, gelu = lines(found, "x", "y", kind="alone").axes[0].containers
-    assert [mark.lines[0].get_xydata().tolist() for mark in (relu, gelu)] == [[[3, 4]], [[1, 2]]]
-    assert [len(mark.lines[2]) for mark in (relu, gelu)] == [0, 2]
 
 
 def test_lines_are_named_at_their_ends_and_the_names_do_not_overlap():

@@ -7,7 +7,6 @@ import torch
 from tiny import normal, stepped
 from torch import nn
 
-from actlab.errors import BadInput
 from actlab.optimizers import ECD
 
 
@@ -104,21 +103,3 @@ def test_turns_keep_the_speed():
     turned, still = (nn.utils.parameters_to_vector(momenta(drive(theta, 1, nu=nu, **settings)[1])) for nu in (2.0, 0.0))
     assert turned.norm().item() == pytest.approx(still.norm().item())
     assert not turned.allclose(still)
-
-
-def test_refuses_a_group_of_another_system_and_a_step_without_a_loss():
-    one, other = ([nn.Parameter(torch.ones(2))] for _ in range(2))
-    with pytest.raises(AssertionError, match="eta concerns all parameters at once"):
-        ECD([{"params": one}, {"params": other, "eta": 3.0}])
-    with pytest.raises(BadInput, match="closure that returns the loss"):
-        ECD(one).step()
-
-
-def test_a_gradient_that_comes_late_starts_from_rest():
-    first, late = (nn.Parameter(t) for t in start((4,), (3,)))
-    optimizer = ECD([first, late], F0=-1.0)
-    before = late.detach().clone()
-    stepped(optimizer, lambda: bowl([first]))
-    assert late.equal(before)
-    stepped(optimizer, lambda: bowl([first, late]))
-    assert not late.equal(before)

@@ -146,8 +146,7 @@ def test_missing_too_few_and_diverged_are_told():
 
 
 def test_runs_of_other_seeds_are_compared_by_welch():
-    """As SciPy has it; no p between constant arms, nothing to say of single runs; without it they cannot be
-    compared."""
+    """As SciPy has it; no p between constant arms; without it they cannot be compared."""
     generator = np.random.default_rng(0)
     a, b = generator.normal(size=4), generator.normal(1, 3, size=7)
     table = pd.concat([runs({"relu": a}), runs({"gelu": b}).assign(seed=range(100, 107))])
@@ -160,8 +159,6 @@ def test_runs_of_other_seeds_are_compared_by_welch():
     constant = table.assign(loss=(table["activation"] == "gelu").astype(float))
     found = actlab.contrasts(constant, "loss", unpaired=True).iloc[0]
     assert (found["difference"], found["status"], np.isnan(found["p"])) == (1.0, "no spread", True)
-    single = actlab.contrasts(table.groupby("activation").head(1), "loss", unpaired=True).iloc[0]
-    assert (single["difference"], single["p"]) == (pytest.approx(b[0] - a[0]), pytest.approx(np.nan, nan_ok=True))
 
 
 def test_families_are_apart():
@@ -222,7 +219,7 @@ TWICE = pd.concat([TABLE.assign(varies="all"), TABLE.assign(varies="init")])
         (r"several of charlm, relu: add a column to by.*columns that differ: varies$", TWICE, {}),
         ("expected a margin above 0, got 0", TABLE, {"margin": 0}),
         ("unknown correction 'bonferroni'", TABLE, {"correction": "bonferroni"}),
-        ("expected a row a run", TABLE.rename(columns={"seed": "first"}), {"unpaired": True}),
+        ("expected a row a run", TABLE.rename(columns={"seed": "first"}), {"unpaired": True}),  # 26% false alarms
     ],
 )
 def test_what_cannot_be_compared_is_refused(message, table, how):

@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 import actlab
-from actlab.errors import BadInput, UnknownName
 from actlab.statistics.arms import Arm
 from actlab.statistics.equal_loss import Curves, at_level
 
@@ -101,11 +100,6 @@ def test_what_is_left_out_is_told():
     assert actlab.equal_loss(lost, pairs, exclude_above=3.5)["status"].tolist() == ["diverged", "excluded"]
     begun = curves.assign(val_loss=curves["val_loss"] - 2 * (curves["activation"] == "gelu"))
     assert actlab.equal_loss(begun, pairs, exclude_above=3.5)["status"].tolist() == ["not read", "excluded"]
-    twice = pd.concat([curves.assign(dataset="a"), curves.assign(dataset="b")])
-    with pytest.raises(BadInput, match=r"several of charlm, relu: .*columns that differ: dataset$"):
-        actlab.equal_loss(twice, pairs)
-    with pytest.raises(UnknownName, match="did you mean 'relu'"):
-        actlab.equal_loss(curves, pairs, reference="rleu")
 
 
 def curves_of(losses, pairs):

@@ -3,12 +3,10 @@
 from dataclasses import replace
 from itertools import product
 
-import pytest
 import yaml
 
 import actlab_audit.defects  # noqa: F401  # they may be switched on
 from actlab import paths
-from actlab.errors import BadInput
 from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
 from actlab.study.character_study import CharacterStudy
@@ -110,17 +108,6 @@ def test_lists_of_settings_make_a_grid():
     assert {arm.id for arm in grid.arms()} == {arm.id for each in alone for arm in CharacterStudy.parse(each).arms()}
     assert len(grid.arms()) == 2 * (4 + 2)
     assert [point["learning_rate"] for point in grid.replace(learning_rate=0.1, batch_size=4).points()] == [0.1] * 2
-
-
-def test_lists_in_per_arm_make_a_grid_of_that_arm():
-    """As if each value stood in a study of its own; a study that chooses rates takes one."""
-    own = {"model": ["charlm", "convlm"], "activation": "relu", "trials": 2, "noise_floor": False}
-    listed = CharacterStudy.parse(own | {"per_arm": {"charlm": {"learning_rate": [0.001, 0.003]}}})
-    alone = [CharacterStudy.parse(own | {"per_arm": {"charlm": {"learning_rate": rate}}}) for rate in (0.001, 0.003)]
-    assert {arm.id for arm in listed.arms()} == {arm.id for each in alone for arm in each.arms()}
-    assert len(listed.arms()) == 3
-    with pytest.raises(BadInput, match="2 settings: a study that chooses rates takes one"):
-        listed.replace(tuning={"rates": [0.1, 0.2], "seeds": [1]}).arms()
 
 
 def test_one_stream_at_a_time():

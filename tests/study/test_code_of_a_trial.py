@@ -75,9 +75,3 @@ def test_words_change_no_hash(package):
     worded = 'def f(x):\n    """Words."""\n    return x + 1  # why\n'
     assert hashed(package, b=worded) == plain
     assert hashed(package, a="def f(x):\n    return x + 2\n") != plain
-
-
-def test_a_rerouted_import_changes_the_hash(package):
-    """The same name from another place is another function."""
-    one = hashed(package, a="from actlab.optimizers.steps import step\n\nstep()\n")
-    assert hashed(package, a="from actlab.optimizers.others import step\n\nstep()\n") != one

@@ -111,10 +111,10 @@ class Server:
         self.start(study, *words, **environment)
         return self.end(*codes)
 
-    def mend(self, study, row, expected):
+    def mend(self, study, expected):
         """Run the study again: it ends well, with the records of an undisturbed run, and nothing beside them."""
         said = self.run(study)
-        row.same(study.records(), expected)
+        assert study.records() == expected
         assert not study.strays()
         return said
 

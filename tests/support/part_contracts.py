@@ -3,7 +3,6 @@
 import torch
 from torch.nn import functional as F
 
-from actlab import metrics
 from actlab.activations import ACTIVATIONS
 from actlab.plugins import TINY, fault_of, tiny_network
 from actlab.trainers.seeds import generator
@@ -54,17 +53,3 @@ def slopes(name):
     near = (6 * torch.rand(16, width, dtype=torch.float64, generator=generator(1, "points")) - 3).requires_grad_(True)
     same = torch.autograd.gradcheck(module, near, raise_exception=False)
     return "" if same else "the derivative differs from finite differences"
-
-
-def metric(name):
-    """0 for equal predictions, symmetric, larger for shuffled inputs."""
-    draw = generator(1, "metric")
-    p, noise = (torch.softmax(3 * torch.randn(200, 11, generator=draw), dim=1) for _ in range(2))
-    q = 0.9 * p + 0.1 * noise
-    pairs = ((p, p), (p, q), (q, p), (p, q.roll(1, 0)))
-    equal, apart, back, shuffled = (metrics.ROWS[name](*pair).double().mean().item() for pair in pairs)
-    if abs(equal) > 1e-6:
-        return f"{equal:.3g} for equal predictions"
-    if abs(apart - back) > 1e-6 * max(1.0, abs(apart)):
-        return f"{apart:.6g} in one direction and {back:.6g} in the other"
-    return "" if shuffled > apart else f"{apart:.3g}, and no more where inputs are shuffled: {shuffled:.3g}"
