@@ -35,7 +35,7 @@ WRONG = yaml.safe_load(r"""
 - [[trials, 0, label], abc, "trials.0.done.label: String should match .*, found 'abc'"]
 - [[average], [{between: ["42", "43"], total_variation: 3}], 'average.*.0.total_variation: Input should be less']
 - [[as_published], {trials: [{val_loss: 2.0}]}, 'as_published.trials.0.label: Field required']
-- [[kind], lists, "'lists' .* expected tags: 'trials', 'floor'"]
+- [[kind], lists, "kind: .*'lists' .* expected tags: 'trials', 'floor'"]
 """)
 """Place in a record, what is put there, what the error says."""
 

@@ -405,5 +405,5 @@ def _read(shape: TypeAdapter[Shape], value: Any, where: str) -> Shape:
         return shape.validate_python(value)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-        place = ".".join(map(str, fault["loc"]))
+        place = ".".join(map(str, fault["loc"])) or "kind"
         raise RecordError(f"{where}, {place}: {fault['msg']:.300}, found {brief(fault['input'])}") from None

@@ -137,8 +137,9 @@ def load_study(study: str) -> list[Record]:
     for path in sorted(folder_of(study).glob(paths.RECORDS)):
         state = path.stat()
         record = _unchanged(path, state.st_mtime_ns, state.st_size)
-        if (record["study"], record.get("arm", path.stem)) != (study, path.stem):
-            raise RecordError(f"{path} holds the record {record['study']}/{record.get('arm', '')}: move it there")
+        holds = record["study"], record.get("arm", path.stem)
+        if holds != (study, path.stem):
+            raise RecordError(f"{path} holds the record {'/'.join(holds)}: move it there")
         records.append(record)
     return current(records)
 
