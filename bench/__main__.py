@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
+from bench import timing
 from bench.records import save
 
 from actlab import paths
 from actlab.models import MODELS
-from actlab.trainers import setup
 
 ROUNDS = 3
 TRIALS = {
@@ -57,7 +57,7 @@ def measure(models, rounds=ROUNDS, trials=TRIALS):
     """Model -> way -> seconds, one a round; the ways take turns, for the reference varies by 15% between days."""
     cores = os.cpu_count() or 1
     ways = {"reference": lambda model: reference(model, cores, trials)}
-    for dtype in ("float32", "bfloat16") if setup.bfloat16_arithmetic() else ("float32",):
+    for dtype in ("float32", "bfloat16") if timing.bfloat16_arithmetic() else ("float32",):
         ways[dtype] = lambda model, dtype=dtype: ours(model, cores, dtype, trials)
     found = {model: {way: [] for way in ways} for model in models}
     for model in models:
@@ -85,7 +85,7 @@ def main(models):
     print(f"load of the machine: {load:.1f} (timings are worth something below 0.3)")
     found = measure(models or [*MODELS])
     about = {name: TRIALS[name] for name in ("trials", "iterations", "evaluate_every")}
-    about |= {"cores": os.cpu_count(), "load_before": load, "bfloat16": setup.bfloat16_arithmetic()}
+    about |= {"cores": os.cpu_count(), "load_before": load, "bfloat16": timing.bfloat16_arithmetic()}
     record = save("performance", "commands", name="commands", measured={**about, "models": found})
     print(table(found).to_string(), record["provenance"]["machine"]["processor"], sep="\n")
 

@@ -150,7 +150,7 @@ def measure(setting, names, rounds):
 def measure_all(rounds=3, models=tuple(MODELS), others=True, **setting):
     """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other
     ways for the first model."""
-    fast, found = setup.bfloat16_arithmetic(), {}
+    fast, found = timing.bfloat16_arithmetic(), {}
     usual = [way for way in list(WAYS)[:3] if fast or "bfloat16" not in way]
     for name in models:
         one = Setting(model=name, **setting)

@@ -28,6 +28,15 @@ def _seconds(name):
     return time.process_time() - since
 
 
+def bfloat16_arithmetic():
+    """Whether this processor multiplies bfloat16 numbers itself; without that training in bfloat16 is slower than in
+    float32, not faster."""
+    found = getattr(torch.cpu, "get_capabilities", dict)()  # from PyTorch 2.12 on
+    return (
+        any(there is True for name, there in found.items() if "bf16" in name) or torch.cpu._is_avx512_bf16_supported()
+    )
+
+
 def peak_megabytes():
     """Most memory that this process has held, in MB (Linux; NaN elsewhere). Not ``ru_maxrss``, which a child inherits
     from its parent."""

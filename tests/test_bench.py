@@ -5,10 +5,9 @@ from itertools import product
 import pytest
 import tiny
 import torch
-from bench import peers, reference
+from bench import peers, reference, timing
 
 from actlab.models import MODELS
-from actlab.trainers import setup
 
 TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
 
@@ -34,7 +33,7 @@ def test_every_way_trains_and_evaluates(subtests, toy):
         with subtests.test(name=name):
             if "Lightning" in name:
                 pytest.importorskip("lightning")
-            if "bfloat16" in name and not setup.bfloat16_arithmetic():
+            if "bfloat16" in name and not timing.bfloat16_arithmetic():
                 pytest.skip("this processor has no bfloat16 arithmetic")
             works = make(TINY)
             works["training"]()

@@ -71,11 +71,6 @@ def cache() -> Path:
     return _folder("ACTLAB_CACHE", ".cache")
 
 
-def records_of(study: str) -> Path:
-    """Folder of a study's records."""
-    return results() / study
-
-
 def params_file(study: str) -> Path:
     """The params file of a study: that of the project, else actlab's own; the project's to be where there is none."""
     files = [place / f"{study}.yaml" for place in _params()]

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -31,25 +32,17 @@ def canonical(content: object) -> str:
 
 def digest(content: object) -> str:
     """The sha256 of the canonical JSON text."""
-    return _sha256(canonical(content))
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
 def checksum(record: Record) -> str:
     """The hash of everything in a record but the checksum itself."""
-    return digest(_unsealed(record))
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _unsealed(record: Record) -> Record:
-    return {key: value for key, value in record.items() if key != "checksum"}
+    return digest({key: value for key, value in record.items() if key != "checksum"})
 
 
 def folder_of(study: str) -> Path:
-    """``results/<study>`` (``paths.records_of``)."""
-    return paths.records_of(study)
+    """``results/<study>``, the folder of a study's records."""
+    return paths.results() / study
 
 
 def where(study: str) -> str:
@@ -85,15 +78,15 @@ def load(path: Path) -> Record:
     """
     try:
         record = json.loads(path.read_bytes())
-        text = json.dumps(_unsealed(record), **ONE_TEXT)  # a bare NaN stays one: version 0.1 wrote it
-        expected = record["checksum"]
+        expected = record.pop("checksum")
+        text = json.dumps(record, **ONE_TEXT)  # a bare NaN stays one: version 0.1 wrote it
     except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
-    except (ValueError, AttributeError, KeyError) as error:
+    except (ValueError, AttributeError, KeyError, TypeError) as error:
         raise DamagedRecord(path, f"it cannot be read as a record: {error!r}") from error
-    if (actual := _sha256(text)) != expected:
+    if (actual := hashlib.sha256(text.encode()).hexdigest()) != expected:
         raise DamagedRecord(path, f"it was changed after it was written: its checksum is not {actual}")
-    record = with_numbers(record)
+    record = with_numbers(record) | {"checksum": expected}
     check_record(record, str(path))
     return record
 
@@ -152,31 +145,21 @@ def _unchanged(path: Path, time: int, size: int) -> Record:
 
 def current(records: Iterable[Record]) -> list[Record]:
     """The records without those that a larger one stands for: of the same settings, with the same trials and more, or
-    with more that was measured of them."""
-    every = list(records)
-    superseded = set[int]()
-    for same in grouped(filter(kind_of, every), _settings):
-        for small in same:
-            if any(_stands_for(large, small) for large in same):
+    with more that was measured of them (sizes of ensembles, own metrics)."""
+    records, superseded = list(records), set[int]()
+
+    def settings(record: Record) -> str:
+        return canonical([record["kind"], cell_of(record), without_trials(record["config"])])
+
+    def measures(record: Record) -> tuple[int, int]:
+        return len(record["config"].get("ensembles", ())), len(record["config"].get("metrics") or ())
+
+    for same in grouped(filter(kind_of, records), settings):
+        for small, large in permutations(same, 2):
+            trials, others = {*labels_of(small)}, {*labels_of(large)}
+            if trials < others or (trials == others and measures(small) < measures(large)):
                 superseded.add(id(small))
-    return [record for record in every if id(record) not in superseded]
-
-
-def _settings(record: Record) -> str:
-    """The settings of an arm, however many trials it has."""
-    return canonical([record["kind"], cell_of(record), without_trials(record["config"])])
-
-
-def _stands_for(large: Record, small: Record) -> bool:
-    """Whether a record has every trial of another one of its settings, and more trials or measures."""
-    mine, theirs = {*labels_of(large)}, {*labels_of(small)}
-    return theirs < mine if theirs != mine else _measured(large) > _measured(small)
-
-
-def _measured(record: Record) -> tuple[int, int]:
-    """How much of its trials an arm has: sizes of ensembles, own metrics."""
-    config = record["config"]
-    return len(config.get("ensembles", ())), len(config.get("metrics") or ())
+    return [record for record in records if id(record) not in superseded]
 
 
 def set_damaged_aside(study: str) -> list[Path]:

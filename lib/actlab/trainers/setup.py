@@ -1,8 +1,7 @@
-"""Process set-up before training: threads, how the C library handles freed memory, bfloat16 on this processor."""
+"""Process set-up before training: threads, how the C library handles freed memory."""
 
 import ctypes
 from contextlib import suppress
-from functools import cache
 
 import torch
 
@@ -32,16 +31,6 @@ def missing_device(device: str) -> str:
 def full_float32() -> None:
     """Convolutions and LSTMs in float32 on a GPU as well, where PyTorch would round their factors to 10 bits (TF32)."""
     torch.backends.cudnn.allow_tf32 = False
-
-
-@cache
-def bfloat16_arithmetic() -> bool:
-    """Whether this processor multiplies bfloat16 numbers itself; without that training in bfloat16 is slower than in
-    float32, not faster."""
-    found: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()  # from PyTorch 2.12 on
-    return (
-        any(there is True for name, there in found.items() if "bf16" in name) or torch.cpu._is_avx512_bf16_supported()
-    )
 
 
 def keep_freed_memory() -> None:
