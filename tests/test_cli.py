@@ -91,7 +91,7 @@ run PARAMS --model nanotransformer,convlm: known are nanotransformer
 run PARAMS --activation relu,gleu: did you mean 'gelu'? known are gelu, relu
 run ABLATION --model charlm: is a study without it
 run ABLATION --set optimizer=adam: known are adamw, ecd, sgd, sgdm, soap
-run PARAMS --set optimizer.betsa=1: "in --set optimizer.betsa=1: did you mean 'betas'?"
+run PARAMS --set optimizer.betsa=1: "unknown setting 'betsa': did you mean 'betas'?"
 run PARAMS -p rates.stdy=x: did you mean 'study'? known are of, study
 run PARAMS --set iteration=3: unknown setting 'iteration'
 run PARAMS --set iterations=many: iterations='many'

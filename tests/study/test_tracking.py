@@ -1,7 +1,7 @@
 """What TensorBoard and W&B are given of a running study; both are stood in for."""
 
 import sys
-from unittest.mock import MagicMock, Mock, call
+from unittest.mock import MagicMock, call
 
 import pytest
 
@@ -12,15 +12,6 @@ from actlab.study.run import Recorded, Started, Training
 HISTORY = [{"iteration": 0, "train_loss": 4.0, "val_loss": 4.5}]
 RECORD = {"config": {"scale": "lite"}, "trials": [{"label": "42", "history": HISTORY}, {"label": "43"}]}
 EVENTS = [Training("charlm-relu", "42", 60, 3, 2.5), Recorded("charlm-relu", RECORD)]
-
-
-@pytest.fixture
-def wandb(monkeypatch):
-    """W&B to which one is logged in; every run of it is another one."""
-    wandb = MagicMock()
-    wandb.init.side_effect = lambda **_: Mock()
-    monkeypatch.setitem(sys.modules, "wandb", wandb)
-    return wandb
 
 
 def give(name, folder, events):
@@ -36,7 +27,7 @@ def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):
     """Every event reaches the display too; without a tracker nothing is written."""
     board = MagicMock()
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", board)
-    written = board.SummaryWriter.return_value.add_scalar
+    written = board.SummaryWriter.return_value.__enter__.return_value.add_scalar
     for name, rows in (("", 0), ("tensorboard", 3)):
         assert (give(name, tmp_path, EVENTS), written.call_count) == (EVENTS, rows)
     assert board.SummaryWriter.call_args.args == (str(tmp_path / "tensorboard"),)
@@ -44,22 +35,18 @@ def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):
     assert written.call_args.args == ("charlm-relu/42/evaluated_val_loss", 4.5, 0)
 
 
-def test_each_trial_is_a_run_of_wandb(wandb, monkeypatch, tmp_path):
-    """In the group of its study, against the iteration; it ends with its arm, as failed where that is not recorded."""
+def test_a_study_is_a_run_of_wandb(monkeypatch, tmp_path):
+    """A curve a trial and loss, against the iteration."""
+    wandb = MagicMock()
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
     monkeypatch.delenv("WANDB_PROJECT", raising=False)
-    runs = [Mock(), Mock()]
-    wandb.init.side_effect = runs
-    events = [Started(2), *EVENTS, Training("charlm-gelu", "42", 60, 5, 2.0)]
-    assert give("wandb", tmp_path / "repro-quick", events) == events
-    asked = [each.kwargs for each in wandb.init.call_args_list]
-    assert [each["name"] for each in asked] == ["charlm-relu 42", "charlm-gelu 42"]
-    assert {(each["project"], each["group"]) for each in asked} == {("actlab", "repro-quick")}
-    relu, gelu = runs
-    evaluated = {"evaluated_train_loss": 4.0, "evaluated_val_loss": 4.5}
-    assert relu.log.call_args_list == [call({"iteration": 3, "train_loss": 2.5}), call({"iteration": 0} | evaluated)]
-    relu.define_metric.assert_called_once_with("*", step_metric="iteration")
-    relu.config.update.assert_called_once_with(RECORD["config"])
-    assert (relu.finish.call_args, gelu.finish.call_args) == (call(), call(exit_code=1))
+    assert give("wandb", tmp_path / "repro-quick", [Started(2), *EVENTS]) == [Started(2), *EVENTS]
+    wandb.init.assert_called_once_with(project="actlab", name="repro-quick", dir=str(tmp_path / "repro-quick"))
+    run = wandb.init.return_value.__enter__.return_value
+    run.define_metric.assert_called_once_with("*", step_metric="iteration")
+    names = {"train_loss": (2.5, 3), "evaluated_train_loss": (4.0, 0), "evaluated_val_loss": (4.5, 0)}
+    logged = [call({f"charlm-relu/42/{name}": loss, "iteration": step}) for name, (loss, step) in names.items()]
+    assert run.log.call_args_list == logged
 
 
 @pytest.mark.parametrize(("name", "module", "extra"), [

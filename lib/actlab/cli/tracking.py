@@ -1,67 +1,38 @@
 """A running study's losses, as they come, in TensorBoard's files or in Weights & Biases (`actlab run --track NAME`)."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from actlab.errors import check_name, needs
-from actlab.records.store import Record
 from actlab.study.run import Event, Recorded, Training, Watch
 
-
-class TensorBoard:
-    """One folder of files, with a curve for each loss of each trial."""
-
-    def __init__(self, folder: Path) -> None:
-        with needs("track", "--track tensorboard"):
-            from torch.utils.tensorboard import SummaryWriter
-        self.writer = SummaryWriter(str(folder / "tensorboard"), flush_secs=1)
-
-    def add(self, arm: str, trial: str, iteration: int, losses: Mapping[str, float]) -> None:
-        """Take the losses of a trial at an iteration."""
-        for name, loss in losses.items():
-            self.writer.add_scalar(f"{arm}/{trial}/{name}", loss, iteration)
-
-    def end(self, arm: str, record: Record) -> None:
-        """Take note that an arm is recorded."""
-        self.writer.flush()
-
-    def close(self) -> None:
-        """Take note that the run has ended."""
-        self.writer.close()
+Log = Callable[[str, float, int], None]
+"""Takes the name of a curve, a loss and its iteration."""
 
 
-class WandB:
-    """One W&B run for each trial, a group for each study."""
-
-    def __init__(self, folder: Path) -> None:
-        with needs("wandb", "--track wandb"):
-            import wandb
-        folder.mkdir(parents=True, exist_ok=True)
-        self.begin = wandb.init
-        self.about = {"project": os.environ.get("WANDB_PROJECT", "actlab"), "group": folder.name, "dir": str(folder)}
-        self.runs: dict[tuple[str, str], Any] = {}
-
-    def add(self, arm: str, trial: str, iteration: int, losses: Mapping[str, float]) -> None:  # noqa: D102
-        if (arm, trial) not in self.runs:  # trials train side by side
-            self.runs[arm, trial] = self.begin(name=f"{arm} {trial}", reinit="create_new", **self.about)
-            self.runs[arm, trial].define_metric("*", step_metric="iteration")
-        self.runs[arm, trial].log({"iteration": iteration, **losses})
-
-    def end(self, arm: str, record: Record) -> None:  # noqa: D102
-        for key in [key for key in self.runs if key[0] == arm]:
-            run = self.runs.pop(key)
-            run.config.update(record["config"])
-            run.finish()
-
-    def close(self) -> None:  # noqa: D102
-        for run in self.runs.values():  # of arms that were not recorded
-            run.finish(exit_code=1)
+@contextmanager
+def _tensorboard(folder: Path) -> Iterator[Log]:
+    """TensorBoard's files, in the study's folder."""
+    with needs("track", "--track tensorboard"):
+        from torch.utils.tensorboard import SummaryWriter
+    with SummaryWriter(str(folder / "tensorboard"), flush_secs=1) as writer:
+        yield writer.add_scalar
 
 
-TRACKERS: dict[str, type[TensorBoard] | type[WandB]] = {"tensorboard": TensorBoard, "wandb": WandB}
+@contextmanager
+def _wandb(folder: Path) -> Iterator[Log]:
+    """A run of Weights & Biases, named after the study."""
+    with needs("wandb", "--track wandb"):
+        import wandb
+    folder.mkdir(parents=True, exist_ok=True)
+    with wandb.init(project=os.environ.get("WANDB_PROJECT", "actlab"), name=folder.name, dir=str(folder)) as run:
+        run.define_metric("*", step_metric="iteration")
+        yield lambda name, loss, iteration: run.log({name: loss, "iteration": iteration})
+
+
+TRACKERS = {"tensorboard": _tensorboard, "wandb": _wandb}
 
 
 @contextmanager
@@ -77,21 +48,19 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
         yield also
         return
     check_name("tracker", name, TRACKERS, "--track")
-    tracker, trained = TRACKERS[name](folder), set[str]()
+    trained = set[str]()
+    with TRACKERS[name](folder) as log:
 
-    def watch(event: Event) -> None:
-        also(event)
-        if isinstance(event, Training):
-            trained.add(event.arm)
-            tracker.add(event.arm, event.trial, event.iteration, {"train_loss": event.loss})
-        if isinstance(event, Recorded) and event.arm in trained:  # others are known from the run that trained them
-            for trial in event.record["trials"]:
-                for entry in trial.get("history", ()):
-                    losses = {f"evaluated_{loss}": entry[loss] for loss in ("train_loss", "val_loss")}
-                    tracker.add(event.arm, trial["label"], entry["iteration"], losses)
-            tracker.end(event.arm, event.record)
+        def watch(event: Event) -> None:
+            also(event)
+            if isinstance(event, Training):
+                trained.add(event.arm)
+                log(f"{event.arm}/{event.trial}/train_loss", event.loss, event.iteration)
+            if isinstance(event, Recorded) and event.arm in trained:  # others are known from the run that trained them
+                for trial in event.record["trials"]:
+                    for entry in trial.get("history", ()):
+                        for loss in ("train_loss", "val_loss"):
+                            curve = f"{event.arm}/{trial['label']}/evaluated_{loss}"
+                            log(curve, entry[loss], entry["iteration"])
 
-    try:
         yield watch
-    finally:
-        tracker.close()

@@ -1,10 +1,6 @@
 """`actlab run | status | sample | replay`: what trains, or uses what was trained."""
 
-import math
-from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
-from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,6 +22,8 @@ from actlab.cli.options import (
 from actlab.errors import BadInput
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from actlab.study.run import StudyRecords
     from actlab.study.study import Study
 
@@ -83,8 +81,8 @@ def run(
                 console.print(f"set aside: {path}")
         with StudyDisplay(console) as display, tracked(track, Path("out") / settings.study, display.watch) as watch:
             records = study.run(settings, workers, watch, scheduler)
-        for line in results_of(records):
-            console.print(line)
+        if len(results := results_of(records)):
+            print_table(results)
         done = len(records.present) - len({arm.id for arm, _ in records.failed})
         report = (
             f"; `actlab report {settings.study}` writes tables and figures into out/{settings.study}" if done else ""
@@ -122,31 +120,24 @@ def _studies(
     ]
 
 
-def results_of(records: "StudyRecords") -> Iterator[str]:
-    """One line a model: the mean over its arms, their coefficient of variation, and the lowest and highest arm, of
-    loss, accuracy and the difference between seeds."""
+def results_of(records: "StudyRecords") -> "pd.DataFrame":
+    """A row a model and metric: the mean over its arms, how much they vary (CV in %), and the arms with the lowest and
+    the highest value, of so many."""
+    import pandas as pd
+
+    from actlab.records.settings import MAIN
     from actlab.study.arm import names_of
 
-    names = names_of(records.arms)
-    of_model = defaultdict[str, dict[str, dict[str, float]]](lambda: defaultdict(dict))
+    names, rows = names_of(records.arms), []
     for arm, record in records.by_arm.items():
-        if record and arm.kind in ("trials", "mnist", "ablation"):
-            for metric in ("avg_val_loss", "avg_val_accuracy", "avg_total_variation"):
-                if math.isfinite(value := record.get(metric, math.nan)):
-                    of_model[record["model_name"]][metric][names[arm]] = value
-    for model, metrics in of_model.items():
-        parts = []
-        for metric, values in metrics.items():
-            mean = fmean(values.values())
-            ends = [
-                f"{values[arm]:.4g} ({arm})"
-                for arm in (min(values, key=values.__getitem__), max(values, key=values.__getitem__))
-            ]
-            spread = f"{mean:.4g} on average, CV {100 * pstdev(values.values()) / abs(mean or math.nan):.1f}%, "
-            parts.append(
-                f"{metric.removeprefix('avg_')} {spread if len(values) > 1 else ''}{' to '.join(dict.fromkeys(ends))}"
-            )
-        yield f"{model}: {'; '.join(parts)}"
+        if record and arm.kind in MAIN:
+            for metric in ("val_loss", "val_accuracy", "total_variation"):
+                rows.append([record["model_name"], metric, names[arm], record.get(f"avg_{metric}")])
+    table = pd.DataFrame(rows, columns=["model", "metric", "arm", "value"]).dropna().astype({"value": float})
+    groups = table.set_index("arm").groupby(["model", "metric"], sort=False)["value"]
+    found = groups.agg(["mean", "idxmin", "idxmax", "count"])
+    found.insert(1, "CV%", (100 * groups.std(ddof=0) / found["mean"]).where(found["count"] > 1))
+    return found.reset_index().rename(columns={"idxmin": "lowest", "idxmax": "highest", "count": "arms"})
 
 
 @app.command()

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike
 
 from actlab.figures import primitives
@@ -21,8 +22,6 @@ from actlab.records.labels import words as in_words
 
 Key = tuple[str, str, str]
 """Panel, place on the axis of names, series."""
-MARKERS = "osD^vPX<>h*d"
-"""Of groups in a scatter plot."""
 
 
 def forest(
@@ -142,44 +141,53 @@ def curves(
 
 def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
     """A heat map of a table of numbers, its index down and its columns across; ``words``: what each cell says."""
-    values = table.to_numpy(dtype=float)
-    down, across = values.shape
+    down, across = table.shape
     with styled():
         figure, (axes,) = canvas(1, 1, 1.3 + across, 0.9 + 0.36 * down)
-        image = axes.imshow(values, cmap="cividis", aspect="auto")
+        figure.colorbar(_cells(axes, table, words), ax=axes, label=label)
         axes.set_xticks(range(across), [in_words(str(name)) for name in table.columns])
         axes.set_yticks(range(down), [in_words(str(name)) for name in table.index])
-        axes.grid(visible=False)
-        middle = (np.nanmin(values) + np.nanmax(values)) / 2
-        for (i, j), number in np.ndenumerate(values):
-            ink = "black" if number > middle else "white"
-            axes.text(j, i, words.iat[i, j], ha="center", va="center", color=ink, fontsize=9)
-        figure.colorbar(image, ax=axes, label=label)
     return keep(figure, table.reset_index().to_dict("records"))
+
+
+def _cells(axes: Axes, table: pd.DataFrame, words: pd.DataFrame, least: float | None = None) -> AxesImage:
+    """Coloured cells with words on them; the colours begin at ``least``, or at the least number."""
+    values = table.to_numpy(dtype=float)
+    image = axes.imshow(values, cmap="cividis", aspect="auto", vmin=least)
+    middle = np.mean(image.get_clim())
+    for (i, j), number in np.ndenumerate(values):
+        ink = "black" if number > middle else "white"
+        axes.text(j, i, words.iat[i, j], ha="center", va="center", color=ink, fontsize=9)
+    axes.grid(visible=False)
+    return image
 
 
 def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "activation") -> Figure:
     """A bar a mean with its interval, the bars of each ``panel`` beside each other and all on one axis, so that they
     compare: a table of ``means``."""
-    groups, names = [*dict.fromkeys(map(str, table[panel]))], ordered(map(str, table[row]))
-    width = 0.8 / max(len(names), 1)
+    sides = table.astype({panel: str, row: str}).set_index([panel, row])[["estimate", "low", "high"]]
+    grids = [sides[side].unstack(row, sort=False) for side in sides]
     with styled():
         figure, (axes,) = canvas(1, 1, WIDTH, 3.4)
-        for name, beside in zip(names, _beside(width, len(names)), strict=True):
-            rows = table[table[row].astype(str) == name].set_index(panel).rename(index=str).reindex(groups)
-            reach = reach_of(rows["estimate"], rows["low"], rows["high"])
-            style: dict[str, Any] = {"color": looks(names)[name][0], "label": in_words(name)}
-            axes.bar(beside + np.arange(len(groups)), rows["estimate"], 0.9 * width, yerr=reach, **style)
-        axes.set_xticks(range(len(groups)), _values(_short(groups)), fontsize=9)
+        _draw_bars(axes, *grids)
+        axes.set_xticks(range(len(grids[0])), _values(_short([*grids[0].index])), fontsize=9)
         axes.set_ylabel(label)
-        axes.grid(axis="x", visible=False)
         legend(figure, [axes], 6)
     return keep(figure, table.to_dict("records"))
 
 
-def _beside(width: float, count: int) -> Any:
-    """Places of bars beside each other, around 0."""
-    return width * (np.arange(count) - (count - 1) / 2)
+def _draw_bars(
+    axes: Axes, grid: pd.DataFrame, low: pd.DataFrame | None = None, high: pd.DataFrame | None = None
+) -> None:
+    """A bar a cell, those of a row beside each other and each column in its colour, with limits where there are any."""
+    names = ordered(map(str, grid))
+    width = 0.8 / len(names)
+    for i, name in enumerate(names):
+        reach = None if low is None or high is None else reach_of(grid[name], low[name], high[name])
+        style: dict[str, Any] = {"color": looks(names)[name][0], "label": in_words(name)}
+        places = np.arange(len(grid)) + width * (i - (len(names) - 1) / 2)
+        axes.bar(places, grid[name], 0.9 * width, yerr=reach, **style)
+    axes.grid(axis="x", visible=False)
 
 
 def _short(groups: Sequence[str]) -> list[str]:
@@ -194,30 +202,6 @@ def _values(names: Sequence[str]) -> list[str]:
     return ["\n".join(line.rpartition("=")[2] for line in name.splitlines()) for name in names]
 
 
-def scatter(table: pd.DataFrame, x: str, y: str, group: str = "group", arm: str = "arm") -> Figure:
-    """A mark an arm on one pair of axes, with both intervals: a colour a level, a marker a group.
-
-    Args:
-        table: columns ``x``, ``x_low``, ``x_high``, ``y``, ``y_low``, ``y_high``.
-        x, y: labels of the axes, with their units.
-        group, arm: columns.
-    """
-    groups, names = [*dict.fromkeys(table[group])], ordered(table[arm])
-    with styled():
-        figure, (axes,) = canvas(1, 1, WIDTH, 4.4)
-        for row in table.to_dict("records"):
-            reach = {f"{at}err": reach_of([row[at]], [row[f"{at}_low"]], [row[f"{at}_high"]]) for at in ("x", "y")}
-            mark = MARKERS[groups.index(row[group]) % len(MARKERS)]
-            axes.errorbar(row["x"], row["y"], **reach, fmt=mark, color=looks(names)[row[arm]][0], elinewidth=0.8)
-        for name in names:
-            axes.plot([], [], "o", color=looks(names)[name][0], label=in_words(name))
-        for name, mark in zip(_short(groups) if len(groups) > 1 else (), MARKERS, strict=False):
-            axes.plot([], [], mark, color=GREY, markerfacecolor="none", label=name.replace("\n", ", "))
-        axes.set(xlabel=x, ylabel=y)
-        legend(figure, [axes], 6)
-    return keep(figure, table.to_dict("records"))
-
-
 def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> Figure:
     """Four panels of a metric: means by group and arm as bars, all pairs of each group as boxes, the means as a heat
     map with their numbers, whose colours begin at 0, and how much they vary over the arms (CV%), ranked; one arm has
@@ -228,30 +212,20 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
         pairs: group -> the values of all its pairs.
         label: of the metric.
     """
-    count = grid.notna().sum(axis=1)
+    count = grid.count(axis=1)
     groups, arms = _short([*map(str, grid.index)]), [in_words(str(name)) for name in grid]
-    cv = (100 * grid.std(axis=1, ddof=0) / grid.mean(axis=1)).set_axis(groups)  # as in the audited studies
-    cv.index = [
-        f"{name} ({n} of {len(arms)})" if n < len(arms) else name for name, n in zip(groups, count, strict=True)
-    ]
+    cv = 100 * grid.std(axis=1, ddof=0) / grid.mean(axis=1)  # as in the audited studies
+    part_of = [f" ({n} of {len(arms)})" if n < len(arms) else "" for n in count]
+    cv.index = [name + part for name, part in zip(groups, part_of, strict=True)]
     cv = cv[(count > 1).to_numpy()].sort_values()
-    width, places = 0.8 / max(len(arms), 1), np.arange(len(groups))
     with styled():
         figure, every = canvas(2, 2, 8.4, 6.4)
         means, boxes, heat, ranking = every
-        for name, beside in zip(grid, _beside(width, len(arms)), strict=True):
-            shade = looks(map(str, grid))[str(name)][0]
-            means.bar(places + beside, grid[name], 0.9 * width, color=shade, label=in_words(str(name)))
+        _draw_bars(means, grid)
         values = [pd.Series(pairs.get(str(name), [])).dropna() for name in grid.index]
-        boxes.boxplot(values, positions=places)
-        heat.imshow(grid.to_numpy(dtype=float), cmap="cividis", aspect="auto", vmin=0)
-        middle = grid.max(axis=None) / 2
-        for (i, j), value in np.ndenumerate(grid.to_numpy(dtype=float)):
-            if np.isfinite(value):
-                ink = "black" if value > middle else "white"
-                heat.text(j, i, small(value), ha="center", va="center", color=ink, fontsize=8)
-        heat.grid(visible=False)
-        heat.set_yticks(places, groups, fontsize=8)
+        boxes.boxplot(values, positions=range(len(groups)))
+        _cells(heat, grid, grid.map(small).replace("nan", ""), least=0)
+        heat.set_yticks(range(len(groups)), groups, fontsize=8)
         for axes, names in ((means, groups), (boxes, groups), (heat, arms)):
             axes.set_xticks(range(len(names)), _values(names), fontsize=8, rotation=30 if len(names) > 4 else 0)
         ranking.barh(cv.index, cv, color=GREY)
