@@ -71,7 +71,7 @@ def test_files_that_are_refused(mine):
         ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
         (
             "import torch\n\n1 / 0\n",
-            r"wrong\.py raises ZeroDivisionError: division by zero \(plug-in wrong\.py, line 3\)",
+            r"wrong\.py raises ZeroDivisionError in line 3: division by zero",
         ),
         ("def f(:\n", r"plug-in wrong\.py raises SyntaxError: .*\(wrong\.py, line 1\)"),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
@@ -144,8 +144,6 @@ WRONG = {
     "self.tokens(tokens)": "its logits do not depend on its activation",
     "self.act(self.tokens(tokens)) / 0 * 0": "it gives NaN, or numbers beyond float32",
     "self.act(self.tokens(tokens)) + len(os.urandom(1)) * os.urandom(1)[0]": "two networks of one seed",
-    "self.act(self.tokens(tokens)) + self.drawn": "a new one with its weights gives other logits: what it keeps",
-    "self.register_buffer('kept', tokens) or self.act(self.tokens(tokens))": "a new one does not take its weights: ",
 }
 
 
@@ -175,12 +173,12 @@ def test_random_parts_of_the_user_are_those_of_the_seed(toy, mine):
     assert len({*hashes[0]}) == 3
 
 
-def test_an_error_in_training_is_told_with_its_line(toy, mine):
-    """The first line of its message, and the file's; the other arms go on."""
+def test_an_error_in_training_fails_its_arm_alone(toy, mine):
+    """With the first line of its message; the other arms go on."""
     mine.write_text(SEER.format(logits="self.failing() if self.training else self.act(self.tokens(tokens))"))
     found = run(toy.replace(plugins=["my_parts.py"], model=["seer", "charlm"], activation=["relu"], trials=1))
     (failed,) = found.failed
-    assert failed[1]["error"].startswith("ValueError: no number (plug-in my_parts.py, line ")
+    assert failed[1]["error"] == "ValueError: no number"
     assert [trial["status"] for record in found.present for trial in record["trials"]] == ["failed", "done"]
 
 

@@ -18,7 +18,7 @@ def tokens(batch=2):
 
 
 def sound(model, name):
-    """What an own part is tried for: reach, causality, and one network for one seed and one set of weights."""
+    """What an own part is tried for: reach, causality, and one network for one seed."""
     return fault_of(model, ACTIVATIONS[name])
 
 

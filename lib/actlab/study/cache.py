@@ -13,7 +13,6 @@ from torch import Tensor
 from actlab import paths
 from actlab.data.text import short_name
 from actlab.errors import ActlabError
-from actlab.plugins import error_in_words
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.trial import Outcome, Report, Results, Task, Trial
@@ -111,5 +110,6 @@ def train_afresh(task: Task, report: Report | None = None, place: Path | None = 
         except ActlabError:
             raise
         except Exception as error:  # recorded, so that the other trials of a study go on
-            failure = {"status": "failed", "error": error_in_words(error), "traceback": traceback.format_exc()}
+            words = f"{type(error).__name__}: {error}".partition("\n")[0]
+            failure = {"status": "failed", "error": words, "traceback": traceback.format_exc()}
             return [({"label": trial.label, "seed": trial.seed, **failure}, {}) for trial in task.trials]

@@ -32,7 +32,7 @@ class Study(Checked):
     """The fields that may have several levels, the slowest first."""
 
     plugins: Plugins = ()
-    """Python files with parts of your own, seen from the current folder, or modules of installed packages."""
+    """Python files with parts of your own, seen from the current folder."""
     study: StudyName
     """Folder of the records below results/."""
     trials: Count
