@@ -102,21 +102,21 @@ def predictions() -> Figure:
     """A square a prediction, a row a subject: what held, what failed, what could not be told."""
     counts = pd.crosstab(predicted()["about"], predicted()["outcome"])[[*OUTCOMES]]
     with styled():
-        figure, (axes,) = canvas(1, 1, 7.5, 2.4)
+        figure, (axes,) = canvas(1, 1, *SIZE)
         for row, about in enumerate(predicted()["about"].unique()):
             outcomes = [name for name in OUTCOMES for _ in range(counts.loc[about, name])]
             colours = [OUTCOMES[name] for name in outcomes]
-            axes.scatter(range(1, len(outcomes) + 1), [row] * len(outcomes), s=110, marker="s", color=colours)
+            axes.scatter(range(1, len(outcomes) + 1), [row] * len(outcomes), s=34, marker="s", color=colours)
             counted = ", ".join(str(counts.loc[about, name]) for name in OUTCOMES)
             axes.text(len(outcomes) + 0.8, row, counted, va="center")
         for name, colour in OUTCOMES.items():
-            axes.scatter([], [], s=85, marker="s", color=colour, label=f"{counts[name].sum()} {name}")
+            axes.scatter([], [], s=34, marker="s", color=colour, label=f"{counts[name].sum()} {name}")
         axes.set_yticks(range(len(counts)), predicted()["about"].unique())
         axes.set_ylim(len(counts) - 0.4, -0.6)
         axes.set_xlim(right=counts.sum(axis=1).max() + 6)
         axes.set_xlabel("predictions")
         axes.grid(visible=False)
-        axes.legend(loc="upper right", fontsize=10)
+        axes.legend(loc="upper right", fontsize=9)
     return keep(figure, counts.reset_index().to_dict("records"))
 
 
@@ -141,7 +141,7 @@ def figures() -> dict[str, Figure]:
         "losses": behind_the_best(),
     }
     for name, figure in found.items():
-        figure.set_size_inches(*((7.5, 3.0) if name == "predictions" else SIZE))
+        figure.set_size_inches(*SIZE)
         figure.suptitle(TITLES[name], x=0.01, ha="left", fontsize=10)
     return found
 

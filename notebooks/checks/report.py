@@ -48,7 +48,7 @@ def check_swaps(swaps: pd.DataFrame, other: str, tuned: str) -> None:
     """One choice changed, the rest the same: points of accuracy."""
     grid = swaps["estimate"].unstack(sort=False)
     agrees([*grid.columns], ["network", "activation", "seed"], "the three choices")
-    sets = ["these networks", "without tinylstm", f"another size: {other}", f"tuned rates: {tuned}"]
+    sets = ["these networks", "without tinylstm", "another size", "tuned rates"]
     agrees([*grid.index], sets, "the sets of runs")
     agrees(grid.loc["these networks"].tolist(), [12.0, 2.7, 0.4], "network, activation, seed", digits=1)
     agrees(grid.loc["without tinylstm"].tolist()[:2], [6.7, 2.2], "network, activation", digits=1)
