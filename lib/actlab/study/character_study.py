@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from actlab.activations import ACTIVATIONS, find_activation
 from actlab.data.text import Corpus, short_name
 from actlab.errors import BadInput, check_name
-from actlab.models import MODELS, SCALES
+from actlab.models import MODELS
 from actlab.plugins import check_parts, own_metrics
 from actlab.records import store
 from actlab.records.defect_names import BOTH, DEFECTS, DOUBLED, IGNORED, OF_MEASUREMENT, OF_TRAINING
@@ -156,7 +156,7 @@ class CharacterStudy(LanguageStudy):
         check_parts((trial.model, trial.activation) for trial in firsts)
         for trial in firsts:  # a text that is too short for the context is refused before anything is written
             for part in (trial.text.train, trial.text.validation):
-                spread(part, SCALES[trial.scale].block_size, 1)
+                spread(part, trial.size.block_size, 1)
         record_baselines(self.study, firsts)
 
     def firsts(self) -> Iterator[CharacterTrial]:
@@ -216,7 +216,7 @@ Study = CharacterStudy
 
 def config_of(first: CharacterTrial, kind: str, labels: list[str], measures: Measures) -> Settings:
     """What a record says of an arm, by which it is known."""
-    same = {"kind": kind, "trials": labels, "model_size": without_vocabulary(SCALES[first.scale])}
+    same = {"kind": kind, "trials": labels, "model_size": without_vocabulary(first.size)}
     measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
     return first.settings | same | {name: value for name, value in measured.items() if value}
 

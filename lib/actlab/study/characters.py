@@ -7,10 +7,10 @@ from typing import Annotated, Literal, Self
 
 import torch
 from pydantic import Field
-from torch import nn
+from torch import Tensor, nn
 
 from actlab.data.text import TRAIN_SHARE, Corpus, is_file, load_text, shown
-from actlab.models import MODELS, SCALES, LanguageModel
+from actlab.models import MODELS, SCALES, LanguageModel, ModelConfig
 from actlab.models.convlm import ConvBlock
 from actlab.models.layers import GATED_WIDTHS
 from actlab.records.defect_names import BOTH, IGNORED, OF_TRAINING
@@ -24,7 +24,7 @@ from actlab.trainers.determinism import perturb, shift
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
-from actlab.trainers.windows import RandomWindows, Windows, cover, spread
+from actlab.trainers.windows import RandomWindows, Windows, spread
 
 ALL = "all"
 PLAIN, REPEAT, NUDGE, BFLOAT16, THREADS, SHIFT = "", "repeat", "nudge", "bfloat16", "threads", "shift-"
@@ -127,12 +127,16 @@ class CharacterTrial(LanguageTrial):
     def content(self) -> str:  # noqa: D102
         return self.vocabulary.sha256
 
-    def validation_set(self) -> Windows:  # noqa: D102
-        text, block, count = self.text.validation, SCALES[self.scale].block_size, self.validation_windows
-        return spread(text, block, count) if count else cover(text, block)
+    @property
+    def size(self) -> ModelConfig:  # noqa: D102
+        return SCALES[self.scale]
+
+    @property
+    def validation_text(self) -> Tensor:  # noqa: D102
+        return self.text.validation
 
     def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
-        return spread(self.text.validation, SCALES[self.scale].block_size, prediction_windows)
+        return spread(self.validation_text, self.size.block_size, prediction_windows)
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         corpus = self.text
@@ -144,7 +148,7 @@ class CharacterTrial(LanguageTrial):
         return about | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
 
     def fresh(self, vocab_size: int = 0) -> LanguageModel:  # noqa: D102
-        config = replace(SCALES[self.scale], vocab_size=vocab_size or self.vocabulary.vocab_size)
+        config = replace(self.size, vocab_size=vocab_size or self.vocabulary.vocab_size)
         activation = self.part("activation", "relu" if IGNORED in self.defects else self.activation)
         model: LanguageModel = self.part("model", self.model).factory(config, activation, self.gated_width)
         for block in model.modules() if BOTH in self.defects else ():

@@ -17,7 +17,7 @@ from actlab.data import fetch
 from actlab.data.text import is_file, part_of, short_name, shown
 from actlab.data.tokenize import TOKENIZER, TokenVocabulary, tokenize_dataset
 from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens
-from actlab.models.gpt2 import GPT2, GPT2_SCALES
+from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.models.layers import LanguageModel
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.models.vocabulary import Vocabulary
@@ -33,7 +33,7 @@ from actlab.trainers import loop
 from actlab.trainers.evaluation import exact, logits_of, measure
 from actlab.trainers.recipes import LEAST
 from actlab.trainers.seeds import generator, init_streams
-from actlab.trainers.windows import Windows, cover, spread
+from actlab.trainers.windows import Windows, spread
 
 NO_CHOICE = {"positions": "learned", "rope_share": 0.5, "value_mean": 0.0, "evaluation_draws": 8}
 """Settings that no study varied, which the hashes of the recorded arms hold."""
@@ -129,7 +129,7 @@ class TokenTrial(LanguageTrial):
             **settings,
             "recipe": settings["recipe"] | {"final_share": LEAST},
             "positions": "learned",
-            "model_size": without_vocabulary(GPT2_SCALES[self.scale]) | NO_CHOICE,
+            "model_size": without_vocabulary(self.size) | NO_CHOICE,
             "optimizer_settings": {**OPTIMIZERS[self.optimizer].defaults, **self.optimizer_settings},
         }
 
@@ -144,7 +144,7 @@ class TokenTrial(LanguageTrial):
     def tokens(self) -> Shards:
         """Its shards."""
         if self.shards:
-            return own_shards(self.shards, GPT2_SCALES[self.scale].vocab_size)
+            return own_shards(self.shards, self.size.vocab_size)
         return text_shards(self.dataset, self.vocab_size, paths.cache(), self.text_sha256)
 
     @property
@@ -152,14 +152,12 @@ class TokenTrial(LanguageTrial):
         return str(self.tokens.about["sha256"])
 
     @property
-    def validation_tokens(self) -> Tensor:
-        """The part of the validation split that it is measured on."""
-        return part_of(load_tokens(self.tokens.validation), self.validation)
+    def size(self) -> GPT2Config:  # noqa: D102
+        return GPT2_SCALES[self.scale]
 
-    def validation_set(self) -> Windows:
-        """The trial's part of the split, or an even selection of it."""
-        tokens, block = self.validation_tokens, GPT2_SCALES[self.scale].block_size
-        return spread(tokens, block, self.validation_windows) if self.validation_windows else cover(tokens, block)
+    @property
+    def validation_text(self) -> Tensor:  # noqa: D102
+        return part_of(load_tokens(self.tokens.validation), self.validation)
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         where = {"path": shown(self.dataset)} if is_file(self.dataset) and not self.shards else {}
@@ -171,7 +169,7 @@ class TokenTrial(LanguageTrial):
 
     def fresh(self, vocab_size: int = 0) -> GPT2:  # noqa: D102
         variant: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
-        config = replace(GPT2_SCALES[self.scale], vocab_size=vocab_size or self.tokens.vocab_size, **variant)
+        config = replace(self.size, vocab_size=vocab_size or self.tokens.vocab_size, **variant)
         model = GPT2(config, self.part("activation", self.activation), "matched")
         model.initialise(init_streams(self.seed))
         return model
@@ -198,7 +196,7 @@ class TokenTrial(LanguageTrial):
             on_progress=report,
         )
         done = loop.train(training)
-        analyses = batch_losses(model, self.validation_tokens) if done.status == "done" else {}
+        analyses = batch_losses(model, self.validation_text) if done.status == "done" else {}
         return [({**self.results_of(model, done), "analyses": analyses}, weights(model))]
 
 

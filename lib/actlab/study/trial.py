@@ -20,7 +20,7 @@ from actlab.study.fields import Betas, Checked, Count, CountOrNone, Device, NotN
 from actlab.trainers import loop
 from actlab.trainers.recipes import DTYPES, Recipe
 from actlab.trainers.seeds import generator
-from actlab.trainers.windows import Windows
+from actlab.trainers.windows import Windows, cover, spread
 
 Settings = dict[str, Any]
 """Name of a field -> its value."""
@@ -215,9 +215,20 @@ class LanguageTrial(Trial):
         """The hash of a user's own text; empty for a built-in one."""
         return dict(self.parts).get("dataset", "")
 
-    def validation_set(self) -> Windows:
-        """The windows on which its loss is measured."""
+    @property
+    def size(self) -> Any:
+        """The numbers behind the name of its scale."""
         raise NotImplementedError
+
+    @property
+    def validation_text(self) -> Tensor:
+        """The characters or tokens that it is measured on: its part of the validation split."""
+        raise NotImplementedError
+
+    def validation_set(self) -> Windows:
+        """The windows on which its loss is measured: an even selection of the validation text, or all of it."""
+        text, block, count = self.validation_text, self.size.block_size, self.validation_windows
+        return spread(text, block, count) if count else cover(text, block)
 
     @property
     def text(self) -> Corpus:

@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
-from actlab.models import SCALES, count_parameters
+from actlab.models import count_parameters
 from actlab.records import store
 from actlab.study.arm import CharacterArm, TrialTensors
 from actlab.study.character_study import CharacterStudy
@@ -97,7 +97,7 @@ class TwinTrial(CharacterTrial):
         validation = self.validation_set()
         followers = {name: self.at_first(name) for name in with_sources([t.change for t in task.trials if t.change])}
         nets = {LEADER: self.at_first(LEADER), **followers}
-        batches = RandomWindows(self.text.train, SCALES[self.scale].block_size, self.recipe, self.seed)
+        batches = RandomWindows(self.text.train, self.size.block_size, self.recipe, self.seed)
         started, since = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
         lockstep = nets[LEADER], followers, batches.batch, self.iterations, self.stepped_by, self.seed, report
         rows = list(train_together(*lockstep, windows=validation, evaluate_every=self.evaluate_every))
