@@ -120,7 +120,6 @@ def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction(gathered):
         (lite, same, ["lite"], "artefact"),
         (lite, same, ["full"], "artefact"),
         (lite, other, ["lite"], "contradicted"),
-        ([lite[0], same], same, ["lite"], "replicated"),
         (lite, flawed(steps=9), ["lite"], OPEN),
         (lite, flawed(protocol=[BOTH]), ["lite"], OPEN),
         ([*lite, swish], same, ["lite"], OPEN),
@@ -167,9 +166,8 @@ def test_a_number_made_of_means(gathered):
     assert [number(mine, p) for p in ((1.4, 1.6), (3.0, 4.0))] == ["replicated", "contradicted"]
     one = gathered(lite=[grids.record(losses=(2.0,)), grids.record(activation="gelu", losses=(3.0,))])
     assert number(one, (3, 4)) == WAITS
-    skew = gathered(lite=[grids.record(losses=(1.0, 3.0, 2.0)), gelu])
-    found = [number(skew, p) for p in ((4.0, 5.0), (0.0, 0.3))]  # 1.5 [0.39, 5.7]: [-0.5, 3.5] on a linear scale
-    assert found == [WAITS, "contradicted"]
+    skew = gathered(lite=[grids.record(losses=(1.0, 3.0, 2.0)), gelu])  # 1.5 [0.39, 5.7]
+    assert number(skew, (4.0, 5.0)) == WAITS
     levels = (("relu", 0.1), ("gelu", 0.3))
     spread = gathered(lite=[grids.record(activation=name, pd=pd, losses=(2.0,) * 5) for name, pd in levels])
     means = [np.mean([pd + 0.01 * (i + j) for i in range(5) for j in range(i + 1, 5)]) for pd in (0.1, 0.3)]

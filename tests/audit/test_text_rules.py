@@ -35,13 +35,6 @@ def test_statements(first, second, verdict):
     assert texts.contradiction(first, "here", second, "there").verdict == verdict
 
 
-def test_a_text_and_a_file_of_one_project():
-    """That the code or a result file says otherwise has its own word; another text of the project is a text."""
-    bases = (texts.CODE, texts.FILES, "another text")
-    found = [texts.contradiction(1, "", 2, "", basis=basis).verdict for basis in bases]
-    assert found == ["its files say otherwise", "its files say otherwise", "self-contradiction"]
-
-
 TRIALS = [numbers.charlm_trials[a] for a in ("swish", "relu", "gelu")]
 
 

@@ -14,7 +14,6 @@ from actlab_audit import ledger
 from actlab_audit.verdicts import (
     LACKS,
     Between,
-    decided,
     expected,
     measured,
     positive,
@@ -72,13 +71,6 @@ def test_signs_are_those_that_are_significant_together():
     """Adjusted p-values count, and a difference keeps its sign."""
     table = pd.DataFrame({"difference": [1.0, -10.0, 0.1], "p": [0.03, 1e-4, 0.7], "p_holm": [0.06, 3e-4, 0.7]})
     assert signs(table).tolist() == [0, -1, 0]
-
-
-def test_what_is_refuted_counts_first():
-    """Where what is not shown may be left open; else it is refuted."""
-    assert [decided(shown) for shown in (True, False)] == ["replicated", "contradicted"]
-    found = [decided(shown, refuted) for shown, refuted in ((True, False), (True, True), (False, False))]
-    assert found == ["replicated", "contradicted", "undecided"]
 
 
 def test_a_measured_value_carries_its_n():

@@ -11,7 +11,7 @@ import pytest
 
 from actlab.figures.plots import forest, heat
 from actlab.figures.primitives import Line, lines
-from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, image, look, looks
+from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, image, look
 
 
 def estimate(value):
@@ -130,14 +130,3 @@ def test_every_known_name_looks_different():
         assert len({str(look(name)[kind]) for name in names}) == len(names)
     assert look("random PReLU, bQ+bV") == LOOK["random_prelu"]
     assert look("GeGLU, equal width") == LOOK["geglu_equal_width"]
-
-
-def test_twelve_own_parts_look_different():
-    """Colour and marker of each, whatever their names are (some had one look by the sum of their letters); the same
-    names look the same again."""
-    own = ["ab", "ba", *(f"mine{i}" for i in range(10))]
-    found = looks(["relu", *own])
-    for kind in (0, 1):
-        assert len({str(found[name][kind]) for name in own}) == 12
-    assert found["relu"] == LOOK["relu"]
-    assert looks([*reversed(own), "relu"]) == found

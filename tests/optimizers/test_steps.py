@@ -2,6 +2,7 @@
 
 import sys
 
+import pytest
 from tiny import ran
 
 TRAINED = """
@@ -24,6 +25,7 @@ print([name for name in slow if name in sys.modules])
 """
 
 
+@pytest.mark.slow
 def test_training_loads_no_compiler():
     """Nor anything else that a worker does not need: each costs up to 2 s at the start."""
     found = ran([sys.executable, "-c", TRAINED]).stdout

@@ -2,7 +2,6 @@
 not change it."""
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import actlab
-from actlab import paths
 from actlab.errors import BadInput
 
 VALUES = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p", "p_holm"]
@@ -55,29 +53,6 @@ def test_over_runs_it_is_the_paired_t_test_of_scipy():
     first, second, third = sorted(p)
     by_hand = [min(1, 3 * first), min(1, max(3 * first, 2 * second)), min(1, max(3 * first, 2 * second, third))]
     assert sorted(found["p_holm"]) == pytest.approx(by_hand)
-
-
-@pytest.mark.parametrize(("model", "level"), [("charlm", "gelu"), ("tinylstm", "smelu_1")])
-def test_over_pairs_it_is_the_jackknife_over_runs_of_the_raw_records(committed, model, level):
-    """From the JSON with NumPy alone: the seed is left out of both arms."""
-
-    def matrix(activation):
-        every = (json.loads(p.read_text()) for p in (paths.ROOT / "results/repro-lite").glob(f"{model}-{activation}-*"))
-        record = next(r for r in every if r["kind"] == "trials" and r["activation"] == activation)
-        labels, out = record["config"]["trials"], np.full((5, 5), np.nan)
-        for pair in record["reproducibility_metrics"]:
-            i, j = map(labels.index, pair["between"])
-            out[i, j] = out[j, i] = pair["churn"]
-        return out
-
-    difference = matrix(level) - matrix("relu")
-    left_out = np.array([np.nanmean(np.delete(np.delete(difference, i, 0), i, 1)) for i in range(5)])
-    error = np.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
-    value, reach = np.nanmean(difference), stats.t.ppf(0.975, 4) * error
-    _, table = actlab.load("repro-lite")
-    row = actlab.contrasts(table, "churn").set_index(["model", "activation"]).loc[(model, level)]
-    expected = [5, value, value - reach, value + reach, 2 * stats.t.sf(abs(value) / error, 4)]
-    assert row[["n", "difference", "low", "high", "p"]].tolist() == pytest.approx(expected, rel=1e-9)
 
 
 matrices = st.integers(0, 2**32 - 1).map(np.random.default_rng).map(lambda g: (symmetric(g), symmetric(g)))

@@ -9,7 +9,7 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
-from actlab.study.params import KINDS, filtered, read_mapping, read_params, study_of
+from actlab.study.params import filtered, read_mapping, read_params
 
 REFUSED = Path(__file__).with_name("refused.yaml")
 
@@ -74,12 +74,3 @@ def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
     settings = read_params(study, sets=["activation=[one, two]", f"plugins=[{tmp_path}/two.py]"])
     assert settings.activation == ("one", "two")
     assert [Path(file).name for file in settings.plugins] == ["one.py", "two.py"]
-
-
-def test_every_field_says_what_it_is(subtests):
-    """In its docstring, which `actlab list fields` shows."""
-    for kind in KINDS:
-        study = study_of(kind)
-        for name, field in study.model_fields.items():
-            with subtests.test(kind=kind, field=name):
-                assert field.description or study.trial.model_fields[name].description

@@ -127,14 +127,7 @@ def test_a_record(toy):
     about = record["provenance"]
     assert {"date", "git_commit", "git_dirty", "lib_sha256", "trial_code_sha256"} <= set(about)
     assert (about["machine"]["torch"], about["threads"], about["path"]) == (torch.__version__, 1, "loop")
-    assert about["data"] == {
-        "name": "treasure",
-        "sha256": corpus.sha256,
-        "vocab_size": 28,
-        "validation_positions": len(corpus.validation) - 1,
-        "prediction_positions": 40,
-        "evaluation_sha256": frozen.sha256,
-    }
+    assert (about["data"]["sha256"], about["data"]["evaluation_sha256"]) == (corpus.sha256, frozen.sha256)
 
 
 def test_a_diverged_trial_shows_and_is_left_out_of_means(toy):

@@ -20,7 +20,6 @@ from actlab.trainers.twins import (
     Network,
     begin,
     design,
-    distance,
     rescale,
     train_together,
     with_sources,
@@ -220,23 +219,22 @@ def test_another_network_may_lend_its_sides():
 
 
 def test_rescaling_moves_a_follower_on_its_line_to_the_leader():
-    """Weights and the optimizer's averages alike, nearer or further away; the leader stays."""
-    leader, follower = (tiny.model("charlm", "gelu").double() for _ in range(2))
-    perturb(follower)
-    optimizers = tuple(torch.optim.AdamW(net.parameters(), 0.01) for net in (leader, follower))
-    for net, optimizer in zip((leader, follower), optimizers, strict=True):
+    """Weights and the optimizer's averages alike; the leader stays."""
+    nets = tuple(tiny.model("charlm", "gelu").double() for _ in range(2))
+    perturb(nets[1])
+    optimizers = tuple(torch.optim.AdamW(net.parameters(), 0.01) for net in nets)
+    for net, optimizer in zip(nets, optimizers, strict=True):
         net(tiny.text()[:8].long()[None]).square().mean().backward()
         optimizer.step()
-    own = [[each.detach().clone() for each in net.parameters()] for net in (leader, follower)]
-    moment = [
-        [optimizer.state[w]["exp_avg"].clone() for w in optimizer.param_groups[0]["params"]] for optimizer in optimizers
-    ]
-    rescale((leader, follower), optimizers, 0.25)
-    found = [w.detach() for w in follower.parameters()]
-    torch.testing.assert_close(found, [a + (b - a) / 4 for a, b in zip(*own, strict=True)], rtol=0, atol=1e-15)
-    found = [optimizers[1].state[w]["exp_avg"] for w in follower.parameters()]
-    torch.testing.assert_close(found, [a + (b - a) / 4 for a, b in zip(*moment, strict=True)], rtol=0, atol=1e-15)
-    assert distance([w.detach() for w in leader.parameters()], own[0]) == 0
+
+    def state(net, optimizer):
+        return [each.detach().clone() for w in net.parameters() for each in (w, optimizer.state[w]["exp_avg"])]
+
+    leader, follower = map(state, nets, optimizers)
+    rescale(nets, optimizers, 0.25)
+    expected = [a + (b - a) / 4 for a, b in zip(leader, follower, strict=True)]
+    torch.testing.assert_close(state(nets[1], optimizers[1]), expected, rtol=0, atol=1e-15)
+    assert all(map(torch.equal, state(nets[0], optimizers[0]), leader))
 
 
 def test_rescaling_does_not_change_how_fast_a_small_difference_grows():
