@@ -1,4 +1,5 @@
-"""What pyproject.toml cannot say: a wheel has the params files of the recorded studies inside the package."""
+"""What pyproject.toml cannot say: a wheel has the params files of the recorded studies inside the package, and the
+record that `actlab replay --quick` repeats."""
 
 import shutil
 from pathlib import Path
@@ -16,10 +17,8 @@ class WithParams(build_py):
         """Write them beside the modules."""
         super().run()
         if not self.editable_mode:
-            folder = Path(self.build_lib) / "actlab" / "params"
-            folder.mkdir(parents=True, exist_ok=True)
-            for file in sorted((ROOT / "params").glob("*.yaml")):
-                shutil.copy(file, folder)
+            for folder in ("params", "results/bits"):
+                shutil.copytree(ROOT / folder, Path(self.build_lib) / "actlab" / folder, dirs_exist_ok=True)
 
 
 setup(cmdclass={"build_py": WithParams})

@@ -11,7 +11,7 @@ import pytest
 
 from actlab import __version__, paths
 
-SOURCES = ("lib", "params")
+SOURCES = ("lib", "params", "results/bits")
 NO_SOURCES = ("__pycache__", "*.egg-info")
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff")
 TORCH = "torch==2.13.0"
@@ -65,11 +65,11 @@ def below(*folders):
 
 
 def test_the_wheel_has_every_file_of_the_package(made):
-    """Modules, styles, templates, words and the params files of the recorded studies, and nothing else."""
+    """Modules, styles, templates, words, the params files of the recorded studies and one record, and nothing else."""
     (wheel,) = made.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert inside == below("lib/actlab", "lib/actlab_audit", "params")
+    assert inside == below("lib/actlab", "lib/actlab_audit", "params", "results/bits")
     assert [path.name for path in made.glob("*.tar.gz")] == [f"actlab-{__version__}.tar.gz"]
 
 
@@ -86,6 +86,7 @@ def test_a_wheel_in_an_empty_environment_does_its_work(made, tmp_path):
     assert "site-packages" in call(python, "-c", "import actlab; print(actlab.__file__)", folder=tmp_path)
     quick = ("run", "params/first.yaml", "--workers", 1, "--max-iters", 20, "--activation", "relu,gelu")
     assert "2 of 2 records" in actlab(*quick)
+    assert "repeats the recorded bits" in actlab("replay", "--quick")
     actlab(*quick, "--set", "study=second", "--set", "learning_rate=0.01")
     assert "out/first/summary.txt" in actlab("report", "first", "--no-plots")
     assert "second" in actlab("compare", "first", "second")

@@ -14,7 +14,7 @@ ROOT = PACKAGE.parents[1]
 CHECKOUT = ROOT if PACKAGE == ROOT / "lib" / "actlab" and (ROOT / "notebooks").is_dir() else None
 """The same; None for a package that was installed from a wheel."""
 SHIPPED = (CHECKOUT or PACKAGE) / "params"
-"""The params files of the recorded studies: a wheel has them in the package."""
+"""The params files of the recorded studies: a wheel has them in the package, and beside them results/bits."""
 MARK = ".actlab"
 """File that makes a folder a project (`actlab init` writes it)."""
 RECORDS = "[!.]*.json"

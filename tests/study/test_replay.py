@@ -5,6 +5,7 @@ import pytest
 import tiny
 from damage import changed
 
+from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import characters
@@ -139,8 +140,9 @@ def test_processes_replay_the_same_bits():
     assert len(store.load_replays("one")) == 2
 
 
-def test_whether_this_machine_repeats_recorded_bits(toy):
-    """In a line, which `make book` prints: yes, or how far the loss is."""
+def test_whether_this_machine_repeats_recorded_bits(toy, monkeypatch):
+    """In a line, which `make book` prints: yes, or how far the loss is. The record ships with actlab."""
+    monkeypatch.setattr(paths, "SHIPPED", paths.results().with_name("params"))
     (record,) = run(toy.replace(study="bits", activation="relu", trials=2)).present
     assert repeats_here() == "this machine repeats the recorded bits: yes"
     trial = record["trials"][0]

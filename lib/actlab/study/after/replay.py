@@ -16,7 +16,7 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, check_name
 from actlab.records import settings, store
 from actlab.study import provenance
-from actlab.study.after.load_model import RecordedTrial
+from actlab.study.after.load_model import RecordedTrial, trial_of
 from actlab.study.cache import train_afresh
 from actlab.study.record import bits_of, differing
 from actlab.study.run import Ended, Started, Training, Watch, unwatched
@@ -106,7 +106,8 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
 
 def repeats_here() -> str:
     """One line: whether this machine repeats the bits of a recorded run of seconds (`params/bits.yaml`)."""
-    outcome = replay(recorded_trials("bits")[0])
+    record = next((paths.SHIPPED.with_name("results") / "bits").glob("charlm-*.json"))
+    outcome = replay(trial_of(store.load(record)))
     if outcome.record is None:
         return f"whether this machine repeats the recorded bits is not known: {outcome.sentence}"
     loss, changed = outcome.record["val_loss"], ", ".join(outcome.record["changed"])
