@@ -69,30 +69,30 @@ class Arm:
 
     @cached_property
     def id(self) -> str:
-        """``charlm-gelu-<hash>``: the name of its record, by which a recorded arm is found."""
+        """Name its record, by which a recorded arm is found: ``charlm-gelu-<hash>``."""
         return f"{self.name}-{store.digest(by_content(self.config))[:10]}"
 
     @property
     def as_record(self) -> store.Record:
-        """What its record will say of its settings."""
+        """Return what its record will say of its settings."""
         about = {"kind": self.kind, "arm": self.id, "model_name": self.config.get("model", "")}
         return {**self.config, **about, "config": self.config}
 
     def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
-        """The part of its record that arms of its kind alone have. ``results``: of its trials, in their order."""
+        """Make the part of its record that arms of its kind alone have. ``results``: of its trials, in their order."""
         raise NotImplementedError
 
 
 def names_of(arms: Sequence[Arm]) -> dict[Arm, str]:
-    """``charlm-gelu, learning_rate=0.002``: the names of a study's arms while it runs, with the settings in which they
-    differ."""
+    """Name the arms of a study while it runs, with the settings in which they differ: ``charlm-gelu,
+    learning_rate=0.002``."""
     records = {arm: arm.as_record for arm in arms}
     settings = differing(records.values())
     return {arm: ", ".join(filter(None, [arm.name, named(record, settings)])) for arm, record in records.items()}
 
 
 def together(arms: Sequence[Arm]) -> dict[Trial, tuple[int, ...]]:
-    """Each trial of some arms once, with the snapshots that they want of it."""
+    """List each trial of some arms once, with the snapshots that they want of it."""
     snapshots: dict[Trial, tuple[int, ...]] = {}
     for arm in arms:
         for trial in arm.trials:
@@ -101,14 +101,14 @@ def together(arms: Sequence[Arm]) -> dict[Trial, tuple[int, ...]]:
 
 
 def means(names: Iterable[str], trials: Iterable[Results], pairs: Iterable[Results] = ()) -> dict[str, float]:
-    """A record's means: of the last evaluations of the trials that are done, and of their pairs; NaN of nothing."""
+    """Average a record's trials that are done, by their last evaluations, and its pairs; NaN of nothing."""
     rows = [*(trial.get("final", trial) for trial in trials if trial["status"] == "done"), *pairs]
     values = {name: [row[name] for row in rows if name in row] for name in names}
     return {f"avg_{name}": fmean(column) if column else math.nan for name, column in values.items()}
 
 
 def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Every unordered pair of disjoint ensembles of ``size`` trials each."""
+    """Yield every unordered pair of disjoint ensembles of ``size`` trials each."""
     for first in combinations(labels, size):
         rest = [label for label in labels[labels.index(first[0]) :] if label not in first]
         for second in combinations(rest, size):
@@ -118,8 +118,8 @@ def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...]
 def ensembles(
     predictions: Predictions, size: int, most: int | None = None, own_metrics: Iterable[str] = ()
 ) -> list[Results]:
-    """The row-wise metrics between the mean probabilities of two disjoint ensembles of ``size`` trials: of all such
-    pairs, or of ``most`` of them, evenly spread over their list."""
+    """Measure the row-wise metrics between the mean probabilities of two disjoint ensembles of ``size`` trials: of all
+    such pairs, or of ``most`` of them, evenly spread over their list."""
     pairs = list(disjoint(list(predictions), size))
     n = min(most or len(pairs), len(pairs))
     rows = []
@@ -130,14 +130,15 @@ def ensembles(
 
 
 def ensemble_losses(predictions: Predictions, size: int, targets: Tensor) -> list[Results]:
-    """Mean cross-entropy (nats) of consecutive disjoint ensembles of ``size`` trials against ``targets`` (N,)."""
+    """Measure the mean cross-entropy (nats) of consecutive disjoint ensembles of ``size`` trials against ``targets``
+    (N,)."""
     labels = list(predictions)
     groups = [labels[i : i + size] for i in range(0, len(labels) - size + 1, size)]
     return [{"of": group, "loss": F.nll_loss(mean_of(predictions, group).log(), targets).item()} for group in groups]
 
 
 def mean_of(predictions: Predictions, labels: Sequence[str]) -> Tensor:
-    """The mean probabilities of an ensemble."""
+    """Average the probabilities of an ensemble."""
     return torch.stack([predictions[label] for label in labels]).mean(dim=0)
 
 
@@ -173,23 +174,24 @@ class Comparison:
         self.end = self.predictions()
 
     def models(self, iteration: int | None = None, start: str = "weights/") -> dict[str, LanguageModel]:
-        """Label -> model, on its device, at the end or at a snapshot; ``start``: of the names of the weights."""
+        """Load the models of the trials, each on its device, at the end or at a snapshot, by label; ``start`` begins
+        the names of the weights."""
         return {
             trial.label: trial.trained(self.tensors(trial, iteration), start).to(trial.place) for trial in self.done
         }
 
     def predictions(self, iteration: int | None = None, start: str = "weights/") -> Predictions:
-        """Label -> predictions of these models."""
+        """Predict with these models, by label."""
         models = self.models(iteration, start)
         return {label: predict(net, self.frozen).to(self.device) for label, net in models.items()}
 
     def row_pairs(self, predictions: Predictions) -> list[Results]:
-        """The row-wise metrics of every couple."""
+        """Measure the row-wise metrics of every couple."""
         distances = metrics.pairwise(predictions, self.couples, self.own_metrics)
         return [{"between": list(pair), **values} for pair, values in zip(self.couples, distances, strict=True)]
 
     def record(self) -> store.Record:
-        """The arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in
+        """Make the arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in
         %."""
         pairs = self.with_distances(
             [
@@ -209,7 +211,7 @@ class Comparison:
         }
 
     def trials(self) -> list[Results]:
-        """The results of each trial, with its evaluation on training windows where the study wants that."""
+        """Return the results of each trial, with its evaluation on training windows where the study wants that."""
         if not self.measures.training_windows:
             return self.results
         windows = spread(self.first.text.train, self.frozen.inputs.shape[1], self.measures.training_windows)
@@ -217,7 +219,7 @@ class Comparison:
         return [results | training.get(results["label"], {}) for results in self.results]
 
     def with_distances(self, pairs: list[Results], iteration: int | None = None) -> list[Results]:
-        """Pairs of a trial and itself changed get the L2 norm of the difference of all weights too."""
+        """Add the L2 norm of the difference of all weights to pairs of a trial and itself changed."""
         if self.arm.kind not in ("floor", "perturbed"):
             return pairs
         nets = {label: nn.utils.parameters_to_vector(net.parameters()) for label, net in self.models(iteration).items()}
@@ -225,8 +227,8 @@ class Comparison:
         return [pair | {"weight_distance": distance} for pair, distance in zip(pairs, distances, strict=True)]
 
     def blocks(self) -> Results:
-        """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, where the arm has
-        them."""
+        """Make the blocks ``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, where the
+        arm has them."""
         recipe, measures, blocks = self.first.recipe, self.measures, Results()
         if published := self.as_published(self.finals):
             blocks["as_published"] = published
@@ -244,13 +246,13 @@ class Comparison:
         return blocks
 
     def as_published(self, evaluations: Results, iteration: int | None = None) -> Results:
-        """The same trials as the published defects of measurement show them; empty where none is on."""
+        """Measure the same trials as the published defects of measurement show them; empty where none is on."""
         costly = {BATCHES} if iteration is not None else set()  # at the end only
         defects = tuple(name for name in self.measures.protocol if name in OF_MEASUREMENT and name not in costly)
         return AS_PUBLISHED[-1](defects, self.models(iteration), evaluations, self.first) if defects else {}
 
     def snapshot(self, step: int) -> Results:
-        """Each trial's evaluation at a step and its distance to its own end; the pairs and defects there."""
+        """Evaluate each trial at a step, its distance to its own end, and the pairs and defects there."""
         histories = {trial["label"]: trial["history"] for trial in self.results if trial["label"] in self.finals}
         evaluations = {
             label: entry for label, history in histories.items() for entry in history if entry["iteration"] == step
@@ -266,8 +268,8 @@ class Comparison:
         }
 
     def equal_compute(self, size: int) -> Results:
-        """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of
-        trials; their losses on the frozen windows."""
+        """Compare ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are
+        of trials, with their losses on the frozen windows."""
         steps = round(self.first.iterations / size)
         predictions = self.end if size == 1 else self.predictions(steps)
         return {

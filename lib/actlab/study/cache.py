@@ -42,12 +42,12 @@ def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
 
 
 def snapshot_of(place: Path, iteration: int) -> Path:
-    """Where a trial's state at a step lies, beside its end."""
+    """Return where a trial's state at a step lies, beside its end."""
     return place.with_suffix(f".{iteration}.safetensors")
 
 
 def tensors_of(trial: Trial, iteration: int | None = None) -> dict[str, Tensor]:
-    """Weights of a finished trial, at its end or at a snapshot."""
+    """Read the weights of a finished trial, at its end or at a snapshot."""
     place = place_of(trial)
     if iteration is not None:
         place = snapshot_of(place, iteration)
@@ -55,7 +55,7 @@ def tensors_of(trial: Trial, iteration: int | None = None) -> dict[str, Tensor]:
 
 
 def cached(task: Task) -> list[Results] | None:
-    """What the trials of a task left, if all of them have ended here, with every snapshot that is asked for."""
+    """Read the results of a task's trials, if all of them have ended here, with every snapshot that is asked for."""
     found = []
     for trial in task.trials:
         if not (place := place_of(trial)).exists():
@@ -69,7 +69,7 @@ def cached(task: Task) -> list[Results] | None:
 
 
 def has_ended(task: Task) -> bool:
-    """Whether every trial of a task has left its file; whether it is whole is seen where it is read."""
+    """Say whether every trial of a task has left its file; whether it is whole is seen where it is read."""
     return all(place_of(trial).exists() for trial in task.trials)
 
 
@@ -94,7 +94,7 @@ def run_task(task: Task, report: Report | None = None) -> list[Results]:
 
 
 def checkpoint_of(place: Path) -> Path:
-    """Of a training that has begun."""
+    """Return where the checkpoint of a training lies that has begun."""
     return place.with_suffix(".checkpoint")
 
 

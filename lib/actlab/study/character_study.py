@@ -39,7 +39,7 @@ def _model_or_arm(name: str) -> str:
 
 
 def switched_on(protocol: str | dict[str, str]) -> tuple[str, ...]:
-    """The names of the defects in a protocol, whether they apply or not."""
+    """List the names of the defects in a protocol, whether they apply or not."""
     if isinstance(protocol, str):
         return DEFECTS if protocol == "as_published" else ()
     return tuple(f"{key}: {value}" for key, value in protocol.items())
@@ -59,7 +59,7 @@ def _checked_protocol(protocol: str | dict[str, str]) -> str | dict[str, str]:
 
 
 def defects_of(protocol: str | dict[str, str], model: str, activation: str) -> tuple[str, ...]:
-    """The names of the defects that are on in an arm: those of the protocol that apply to it."""
+    """List the names of the defects that are on in an arm: those of the protocol that apply to it."""
     active = switched_on(protocol)
     ignored = model != "charlm"
     gated = find_activation(activation).gated and not (ignored and IGNORED in active)
@@ -134,19 +134,19 @@ class CharacterStudy(LanguageStudy):
         return self
 
     def check_per_arm(self, where: str) -> None:
-        """``per_arm`` names models and activations of the study."""
+        """Hold ``per_arm`` to models and activations of the study."""
         for name in self.per_arm:
             for factor, level in zip(self.trial.cell, name.split("/"), strict=False):
                 check_name(f"{factor} of per_arm", level, self.levels(factor), where)
 
     def settings_of_cell(self, cell: Mapping[str, str]) -> Settings:
-        """Those that ``per_arm`` has for its model, then those for itself."""
+        """Join the settings that ``per_arm`` has for its model with those for itself."""
         model, arm = cell["model"], f"{cell['model']}/{cell['activation']}"
         return self.per_arm.get(model, {}) | self.per_arm.get(arm, {}) | {"per_arm": {}}
 
     @property
     def slowest_first(self) -> tuple[str, ...]:
-        """A model after the other, or an activation after the other (``order``)."""
+        """Complete a model after the other, or an activation after the other (``order``)."""
         return self.trial.cell if self.order == "model" else self.trial.cell[::-1]
 
     def prepare(self, missing: Sequence[Arm]) -> None:
@@ -160,7 +160,7 @@ class CharacterStudy(LanguageStudy):
         record_baselines(self.study, firsts)
 
     def firsts(self) -> Iterator[CharacterTrial]:
-        """Of a cell: the first trial of each arm."""
+        """Plan the first trial of each arm of a cell."""
         for point in self.points():
             active = defects_of(self.protocol, point["model"], point["activation"])
             point["defects"] = tuple(name for name in active if name in OF_TRAINING)
@@ -170,7 +170,7 @@ class CharacterStudy(LanguageStudy):
             yield self.trial.planned(point, self.seed)
 
     def changes(self, kind: str) -> list[tuple[int, str]]:
-        """Seed and change of each trial of the arms of a kind: of the noise floor, which has the first seed plain,
+        """List seed and change of each trial of the arms of a kind: of the noise floor, which has the first seed plain,
         repeated, and with one weight moved by one unit in the last place; of the perturbed arm."""
         if kind == "floor":
             return [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE)] if self.noise_floor else []
@@ -180,7 +180,7 @@ class CharacterStudy(LanguageStudy):
         return [(seed, PLAIN) for seed in self.seeds]
 
     def arms_of(self, kind: str) -> list[Arm]:
-        """In an arm of changes every stream has the trial's seed."""
+        """Plan the arms of a kind; in an arm of changes every stream has the trial's seed."""
         arms: list[Arm] = []
         changes = self.changes(kind)
         for planned in self.firsts() if changes else ():
@@ -197,8 +197,8 @@ class CharacterStudy(LanguageStudy):
         return arms
 
     def measures(self, first: CharacterTrial, kind: str) -> Measures:
-        """What is measured on an arm: where trials are compared with themselves changed, no defect of measurement and
-        no ensemble."""
+        """Choose what is measured on an arm: where trials are compared with themselves changed, no defect of
+        measurement and no ensemble."""
         protocol = defects_of(self.protocol, first.model, first.activation)
         measures = Measures(self.prediction_windows, self.training_windows, metrics=own_metrics(self.plugins))
         if kind == "trials":
@@ -215,7 +215,7 @@ Study = CharacterStudy
 
 
 def config_of(first: CharacterTrial, kind: str, labels: list[str], measures: Measures) -> Settings:
-    """What a record says of an arm, by which it is known."""
+    """Make what a record says of an arm's settings, by which it is known."""
     same = {"kind": kind, "trials": labels, "model_size": without_vocabulary(first.size)}
     measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
     return first.settings | same | {name: value for name, value in measured.items() if value}
@@ -231,8 +231,8 @@ SMOOTHING = 0.1
 
 
 def text_tables(corpus: Corpus) -> dict[str, dict[str, float]]:
-    """``unigram``: every character drawn from the training frequencies; ``bigram``: from those after the one before it.
-    Of each val_loss (nats) and val_accuracy (%)."""
+    """Measure two tables on a text: in ``unigram`` every character is drawn from the training frequencies, in
+    ``bigram`` from those after the one before it. Each has a val_loss (nats) and a val_accuracy (%)."""
     v, text = corpus.vocab_size, corpus.train.long()
     single = torch.bincount(text, minlength=v).double() + SMOOTHING
     pairs = torch.bincount(text[:-1] * v + text[1:], minlength=v * v).double().view(v, v) + SMOOTHING
@@ -249,7 +249,7 @@ def text_tables(corpus: Corpus) -> dict[str, dict[str, float]]:
 
 
 def record_baselines(study: str, trials: Iterable[CharacterTrial]) -> None:
-    """Writes a study's record of the text of each of these trials, of the part on which they are measured, if it has
+    """Write a study's record of the text of each of these trials, of the part on which they are measured, if it has
     none.
 
     Raises:

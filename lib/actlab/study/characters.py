@@ -83,32 +83,32 @@ class CharacterTrial(LanguageTrial):
 
     @classmethod
     def of_record(cls, record: Record, label: str) -> Self:
-        """A recorded trial, with its defects of training, and its evaluations at snapshots."""
+        """Read a recorded trial back, with its defects of training, and its evaluations at snapshots."""
         trial, config = super().of_record(record, label), record["config"]
         defects = tuple(name for name in config.get("protocol", ()) if name in OF_TRAINING)
         also = tuple(step for step in config.get("snapshots", ()) if step % trial.evaluate_every)
         return trial.model_copy(update={"defects": defects, "also": also})
 
     def seed_of(self, stream: str) -> int:
-        """The seed that feeds the named stream."""
+        """Return the seed that feeds the named stream."""
         if self.change in (ALL, stream):
             return self.seed + CHANGED
         return self.seed if self.varies in (ALL, stream) else self.fixed
 
     @property
     def nudged_at(self) -> int | None:
-        """The step before which one weight moves by one unit in the last place."""
+        """Return the step before which one weight moves by one unit in the last place."""
         name, _, step = self.change.partition("-")
         return int(step or 0) if name == NUDGE else None
 
     def with_change(self, seed: int, change: str = PLAIN) -> Self:
-        """The same for another seed and change. One stream at the seed of all others is no variation."""
+        """Return the same for another seed and change. One stream at the seed of all others is no variation."""
         varies = {"varies": ALL, "fixed": 0} if seed == self.fixed else {}
         return self.model_copy(update={"seed": seed, "change": change, **varies})
 
     @property
     def recipe(self) -> Recipe:
-        """How it is trained; a cosine rises over the first 2%."""
+        """Return how it is trained; a cosine rises over the first 2%."""
         recipe = super().recipe
         if self.schedule == "cosine":
             recipe = replace(recipe, warmup=math.ceil(self.iterations / 50))
@@ -116,7 +116,7 @@ class CharacterTrial(LanguageTrial):
 
     @property
     def vocabulary(self) -> Corpus:
-        """The whole text, which is its own vocabulary."""
+        """Return the whole text, which is its own vocabulary."""
         return load_text(self.dataset, self.text_sha256)
 
     @property
@@ -163,7 +163,7 @@ class CharacterTrial(LanguageTrial):
         return model
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
-        """Its results; its weights and those of its moving averages. Snapshots are written beside ``place``."""
+        """Train it: results, weights, and those of its moving averages. Snapshots are written beside ``place``."""
         model, validation = self.fresh().to(self.device), self.validation_set().to(self.device)
         recipe, nudged = self.recipe, self.nudged_at
         settings = {"lr": self.learning_rate, "weight_decay": self.weight_decay, "betas": self.betas}

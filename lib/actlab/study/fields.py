@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Checked(BaseModel):
-    """Refuses unknown keys and wrong types; nothing changes after entry."""
+    """A model that refuses unknown keys and wrong types, and that nothing changes after entry."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
@@ -31,7 +31,7 @@ class Checked(BaseModel):
 
 
 def name_in(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> AfterValidator:
-    """Holds a field to the names of a table, as they are when it is checked: plug-ins bring more."""
+    """Hold a field to the names of a table, as they are when it is checked: plug-ins bring more."""
 
     def check(name: str) -> str:
         names = known() if callable(known) else known
@@ -44,8 +44,8 @@ def name_in(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> Af
 
 
 def as_tuple(value: Any) -> Any:
-    """A list as a tuple, also one in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it; any other value
-    as it is."""
+    """Make a tuple of a list, also of one in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it; any other
+    value stays as it is."""
     if isinstance(value, str) and value.startswith("["):
         with suppress(yaml.YAMLError):
             value = yaml.safe_load(value)
@@ -53,25 +53,25 @@ def as_tuple(value: Any) -> Any:
 
 
 def as_list(value: Any) -> tuple[Any, ...]:
-    """The levels of an axis: those of a list, or one value alone."""
+    """Return the levels of an axis: those of a list, or one value alone."""
     levels = as_tuple(value)
     return levels if isinstance(levels, tuple) else (levels,)
 
 
 def each_once(values: tuple[T, ...]) -> tuple[T, ...]:
-    """The same values, of which none may stand twice."""
+    """Return the same values, of which none may stand twice."""
     if len(set(values)) < len(values):
         raise BadInput(f"names one thing twice: {', '.join(map(str, values))}")
     return values
 
 
 def _number(value: object) -> object:
-    """1e-3 is a number too, though PyYAML takes it for text, as it has no point."""
+    """Read 1e-3 as a number too, though PyYAML takes it for text, as it has no point."""
     return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d+", value) else value
 
 
 def our_name(name: T) -> T | str:
-    """Our name of an activation, so that one function is one arm: PyTorch has another, a family yet another."""
+    """Return our name of an activation, so that one function is one arm: PyTorch has another, a family yet another."""
     return SPELLINGS.get(name, name) if isinstance(name, str) else name
 
 
@@ -85,7 +85,7 @@ def _readable(name: str) -> str:
 
 
 def folder(name: str) -> str:
-    """The name of a study, which is that of its folder."""
+    """Check the name of a study, which is that of its folder."""
     if not re.fullmatch("[a-z0-9][a-z0-9-]{0,60}", name):
         raise BadInput("a study's name is that of a folder: a small letter or digit, then up to 60 of these and -")
     return name

@@ -55,13 +55,13 @@ class ImageTrial(Trial):
 
     @property
     def activation(self) -> str:
-        """Name of the network's activation."""
+        """Name the network's activation."""
         return networks()[self.network].activation
 
     @property
     def shape(self) -> tuple[str, int]:
-        """(activation, width after the gate): cells of one shape are one network. 16 units of GeGLU at equal parameters
-        are 8 at equal width, bit for bit."""
+        """Return (activation, width after the gate): cells of one shape are one network. 16 units of GeGLU at equal
+        parameters are 8 at equal width, bit for bit."""
         network = networks()[self.network]
         return network.activation, network.width(self.data()["features"], self.hidden, CLASSES)
 
@@ -74,7 +74,8 @@ class ImageTrial(Trial):
 
     @classmethod
     def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
-        """Programs: the trials of one batch size and length and of up to ``SEEDS`` seeds. The longest comes first."""
+        """Put the trials of one batch size and length and of up to ``SEEDS`` seeds into one program. The longest comes
+        first."""
         seeds = sorted({trial.seed for trial in trials})
 
         def program(trial: Self) -> tuple[Any, ...]:
@@ -84,15 +85,15 @@ class ImageTrial(Trial):
         return [tuple(group) for _, group in groupby(sorted(trials, key=program), program)]
 
     def network_of(self, seed: int) -> FFN:
-        """Freshly initialised."""
+        """Make its network, freshly initialised."""
         activation, width = self.shape
         net = FFN(self.data()["features"], width, CLASSES, self.part("activation", activation))
         net.initialise(init_streams(seed))
         return net
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
-        """It lasts seconds, so it leaves no checkpoint, and no weights. Losses in nats, accuracies in %, seconds per
-        trial (the program's, shared evenly)."""
+        """Train the program; it lasts seconds, so it leaves no checkpoint, and no weights. Losses in nats, accuracies
+        in %, seconds per trial (the program's, shared evenly)."""
         images, (stack, orders, places) = load_images(self.dataset, self.protocol), program_of(task)
         since = time.perf_counter()
         losses = stacked.train(stack, images.train.pixels, images.train.labels, self.batch_size, self.epochs, orders)
@@ -117,8 +118,8 @@ def _about(dataset: str, protocol: str) -> Settings:
 
 
 def program_of(task: Task) -> tuple[stacked.Stack, list[Generator], list[tuple[int, int, int]]]:
-    """(the freshly initialised networks of a program: every shape at every learning rate and seed of its trials; each
-    seed's order of the images; where each trial lies among seeds, rates and shapes)."""
+    """Make the program of a task: (the freshly initialised networks, every shape at every learning rate and seed of its
+    trials; each seed's order of the images; where each trial lies among seeds, rates and shapes)."""
     trials = cast("tuple[ImageTrial, ...]", task.trials)
     with_shape = {trial.shape: trial for trial in trials}
     seeds = list(dict.fromkeys(trial.seed for trial in trials))
@@ -130,8 +131,8 @@ def program_of(task: Task) -> tuple[stacked.Stack, list[Generator], list[tuple[i
 
 
 def _results(values: dict[str, float]) -> Results:
-    """One trial's numbers. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class for
-    every validation image."""
+    """Make one trial's results. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class
+    for every validation image."""
     finite = all(math.isfinite(values[f"{name}_loss"]) for name in ("train", "val", "test"))
     if not finite:
         values |= {"val_accuracy": math.nan, "test_accuracy": math.nan}
@@ -143,7 +144,7 @@ class ImageArm(Arm):
     """An arm of the sweep."""
 
     def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
-        """Means are over the trials that are done."""
+        """Average the trials that are done."""
         first = cast("ImageTrial", self.trials[0])
         activation, width = first.shape
         return {
@@ -175,7 +176,7 @@ class ImageStudy(AnyStudy):
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
     def arms(self) -> list[Arm]:
-        """Epochs slowest, network fastest."""
+        """Plan its arms, epochs slowest and network fastest."""
         arms: list[Arm] = []
         for point in self.points():
             first = ImageTrial.planned(point, self.seed)

@@ -33,18 +33,18 @@ FILTERED = {"activation": ("activation", "network"), "model": ("model",)}
 
 
 def study_of(kind: str, where: str = "") -> type[Study]:
-    """The class of studies of a kind, loaded when it is needed; ``where`` the kind stands, for the message."""
+    """Load the class of studies of a kind when it is needed; ``where`` the kind stands, for the message."""
     study: type[Study] = import_module(f"actlab.study.{KINDS.find(kind, where)}").Study
     return study
 
 
 def trial_in(record: store.Record, label: str) -> Trial:
-    """A trial of a record of any kind; ``RecordError`` where that lacks a setting of its trials."""
+    """Read a trial of a record of any kind back; ``RecordError`` where that lacks a setting of its trials."""
     return study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
 
 
 def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:
-    """A study from a YAML file, of the kind that it names (``repro`` where it is silent), checked.
+    """Read a study from a YAML file, of the kind that it names (``repro`` where it is silent), and check it.
 
     Args:
         path: of the file; a bare NAME.yaml or params/NAME.yaml that is not here is looked up in the project.
@@ -71,7 +71,7 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
 
 
 def read_mapping(path: Path) -> Settings:
-    """The mapping in a YAML file; a plan in it is known by the hash of the file."""
+    """Read the mapping in a YAML file; a plan in it is known by the hash of the file."""
     try:
         content = path.read_bytes()
         values = parse_yaml(content.decode(), str(path))
@@ -85,8 +85,8 @@ def read_mapping(path: Path) -> Settings:
 
 
 def overridden(values: Settings, plugins: Sequence[str], sets: Sequence[str], changes: Settings) -> Settings:
-    """The values of a params file, unchecked, with fields set. It is then no longer the registered study: its records
-    carry no plan.
+    """Set fields in the values of a params file, which are not checked yet. It is then no longer the registered study:
+    its records carry no plan.
 
     Args:
         values: of the file; changed in place.
@@ -142,12 +142,12 @@ def set_in(values: Settings, name: str, value: Any) -> None:
 
 
 def listed(values: Sequence[str] | None) -> list[str]:
-    """The names in options that may be repeated and may hold several with commas between them."""
+    """Split options that may be repeated and may hold several names with commas between them."""
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
 def filtered(study: Study, where: str, filters: Mapping[str, Sequence[str] | None]) -> Study:
-    """A study with only those of its own levels that are named.
+    """Keep only those levels of a study that are named.
 
     Args:
         study: any.

@@ -25,24 +25,25 @@ NO_BITS = ("seconds", "started", "tokens_per_second", "training", "traceback")
 
 
 def recorded(arm: Arm) -> store.Record | None:
-    """The arm's record, if it has one."""
+    """Load the arm's record, if it has one."""
     path = store.path_of(arm.study, arm.id)
     return store.load(path) if path.exists() else None
 
 
 def bits_of(trial: Results) -> Results:
-    """What has to come out the same: everything that was measured but times, and what the arm measures on it later."""
+    """Return what has to come out the same: everything that was measured but times, and what the arm measures on it
+    later."""
     return {name: value for name, value in trial.items() if name not in NO_BITS}
 
 
 def differing(trial: Results, other: Results) -> list[str]:
-    """Names of the bits of ``trial`` that ``other`` does not have."""
+    """Name the bits of ``trial`` that ``other`` does not have."""
     bits = bits_of(trial).items()
     return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
 
 
 def _alike(arm: Arm) -> list[store.Record]:
-    """The records of an arm's settings, with other trials or other measures of them."""
+    """Load the records of an arm's settings, with other trials or other measures of them."""
     settings = store.digest(without_trials(arm.config))
     files = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
     return [store.load(file) for file in files if _settings_in(file) == settings]
@@ -56,7 +57,8 @@ def _settings_in(file: Path) -> str:
 
 
 def check_growth(arm: Arm, trial: Results) -> None:
-    """``RecordError`` where a trial of the arm has other bits than in a smaller record: its settings, fewer trials.
+    """Raise ``RecordError`` where a trial of the arm has other bits than in a smaller record: its settings, fewer
+    trials.
 
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
     are in no record. Either way they are held to the recorded bits.
@@ -75,7 +77,7 @@ def check_growth(arm: Arm, trial: Results) -> None:
 
 
 def record_of(arm: Arm, results: list[Results]) -> store.Record:
-    """The record of an arm whose trials have all ended."""
+    """Make the record of an arm whose trials have all ended."""
     setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
     path = "compiled" if getattr(first, "compiled", False) else first.path
@@ -91,8 +93,8 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
 
 
 def failure_of(arm: Arm) -> Path:
-    """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
-    reader takes for a record."""
+    """Return where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which
+    no reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
     return path.parent / "failed" / path.name
 

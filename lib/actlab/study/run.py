@@ -23,7 +23,7 @@ from actlab.trainers.setup import missing_device
 
 @dataclass(frozen=True)
 class Started:
-    """So many trials are missing, beside those in the cache."""
+    """The run has begun: so many trials are missing, beside those in the cache."""
 
     missing: int
     cached: int = 0
@@ -57,7 +57,7 @@ class Ended:
 
     @property
     def failure(self) -> str:
-        """What to say of a trial that did not end well; empty of any other."""
+        """Say what happened to a trial that did not end well; empty of any other."""
         if self.results.get("status") == "failed":
             return f"failed: {self.results['error']}"
         if self.results.get("status") != "diverged":
@@ -91,7 +91,7 @@ Watch = Callable[[Event], None]
 
 
 def unwatched(event: Event) -> None:
-    """Nobody listens."""
+    """Listen to nothing."""
 
 
 @dataclass(frozen=True)
@@ -103,28 +103,28 @@ class StudyRecords:
 
     @property
     def arms(self) -> list[Arm]:
-        """All of them."""
+        """List all its arms."""
         return [*self.by_arm]
 
     @property
     def present(self) -> list[store.Record]:
-        """The records that there are."""
+        """List the records that there are."""
         return [record for record in self.by_arm.values() if record is not None]
 
     @property
     def missing(self) -> list[Arm]:
-        """The arms without a record."""
+        """List the arms without a record."""
         return [arm for arm, record in self.by_arm.items() if record is None]
 
     @property
     def failed(self) -> list[tuple[Arm, Results]]:
-        """Arms and those of their trials that raised, with the results that say so."""
+        """List the trials that raised, each with its arm and the results that say so."""
         trials = [(arm, trial) for arm, record in self.by_arm.items() if record for trial in record["trials"]]
         return [(arm, trial) for arm, trial in trials if trial["status"] == "failed"]
 
 
 def load(study: Study) -> StudyRecords:
-    """What is recorded of a study; trains nothing."""
+    """Load what is recorded of a study; nothing is trained."""
     return StudyRecords({arm: recorded(arm) for arm in study.arms()})
 
 
@@ -206,8 +206,8 @@ def _trained(
 
 
 def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Record]:
-    """A study's records for a notebook: trained where they are missing, or only loaded. ``workers`` = 0 takes one
-    process a core. A line says what is still missing.
+    """Load a study's records for a notebook, and train first what is missing if that is asked for. ``workers`` = 0
+    takes one process a core. A line says what is still missing.
 
     Raises:
         BadInput: there is no record of any arm.

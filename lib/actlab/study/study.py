@@ -41,33 +41,33 @@ class Study(Checked):
     """Of the first trial; the others follow it."""
 
     def arms(self) -> list[Arm]:
-        """Its arms in the order in which they run."""
+        """Plan its arms, in the order in which they run."""
         raise NotImplementedError
 
     def check_per_arm(self, where: str) -> None:
-        """``UnknownName`` where a part of its params file is about an arm that it lacks."""
+        """Raise ``UnknownName`` where a part of its params file is about an arm that it lacks."""
 
     def prepare(self, missing: Sequence[Arm]) -> None:
-        """Checks what the missing arms need, before anything is trained."""
+        """Check what the missing arms need, before anything is trained."""
 
     @property
     def seeds(self) -> range:
-        """The seeds of the trials."""
+        """Return the seeds of the trials."""
         return range(self.seed, self.seed + self.trials)
 
     def levels(self, name: str) -> tuple[Any, ...]:
-        """The levels of one axis."""
+        """Return the levels of one axis."""
         return tuple(getattr(self, name))
 
     def points(self) -> Iterator[Settings]:
-        """The settings at every combination of levels, by name."""
+        """Yield the settings at every combination of levels, by name."""
         same = {name: getattr(self, name) for name in self.single}
         for levels in product(*map(self.levels, self.axes)):
             yield same | dict(zip(self.axes, levels, strict=True))
 
     @classmethod
     def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:
-        """Checked parameters from plain values (a list may stand for a tuple).
+        """Check plain values, in which a list may stand for a tuple, and make parameters of them.
 
         Raises:
             BadInput: with the fields that are wrong, what each was given and what is allowed.
@@ -79,7 +79,7 @@ class Study(Checked):
             raise BadInput(f"{where}: {'; '.join(texts)}") from None
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
-        """A checked copy with some fields changed."""
+        """Return a checked copy with some fields changed."""
         return self.parse({**self.model_dump(), **changes}, where)
 
 
@@ -87,7 +87,7 @@ S = TypeVar("S", bound=Study)
 
 
 def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
-    """Gives a class of studies the fields of its ``trial``, each an axis; ``usual``: the levels that an axis has unless
+    """Give a class of studies the fields of its ``trial``, each an axis; ``usual``: the levels that an axis has unless
     given, where these are not the trial's own."""
 
     def widened(study: type[S]) -> type[S]:
@@ -107,7 +107,7 @@ def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
 
 
 def explained(fault: Any, values: Mapping[str, Any]) -> str:
-    """One of pydantic's errors in words. ``values``: as they were given."""
+    """Put one of pydantic's errors into words. ``values``: as they were given."""
     place = [str(part) for part in fault["loc"] if "(" not in str(part)]  # of a union, pydantic names the branch
     if place[1:2] == ["0"] and not isinstance(values.get(place[0]), list | tuple):
         del place[1]  # one value, which was read as a list of one
@@ -171,25 +171,25 @@ class LanguageStudy(Study):
 
     @property
     def decided(self) -> Settings:
-        """What a record says of the plan, and of the tuning."""
+        """Return what a record says of the plan, and of the tuning."""
         plan = {"plan": self.plan.model_dump(include={"version", "sha256"})} if self.plan else {}
         return plan | ({"tuning": asdict(self.tuning)} if self.tuning else {})
 
     def arms_of(self, kind: str) -> list[Arm]:
-        """The arms of a cell whose records are of a kind."""
+        """Plan the arms of a cell whose records are of a kind."""
         raise NotImplementedError
 
     @property
     def slowest_first(self) -> tuple[str, ...]:
-        """The factors of a cell, in the order in which cells run."""
+        """Return the factors of a cell, in the order in which cells run."""
         return self.trial.cell
 
     def settings_of_cell(self, cell: Mapping[str, str]) -> Settings:
-        """The settings that a cell has of its own."""
+        """Return the settings that a cell has of its own."""
         return {}
 
     def cells(self) -> list[Self]:
-        """The study of each cell alone, with the rate that another study has chosen for it."""
+        """Make the study of each cell alone, with the rate that another study has chosen for it."""
         factors = self.slowest_first
         cells = [dict(zip(factors, levels, strict=True)) for levels in product(*map(self.levels, factors))]
         return [self._at_chosen_rate(self.replace(**self.settings_of_cell(cell), **cell, rates=None)) for cell in cells]
@@ -200,14 +200,14 @@ class LanguageStudy(Study):
         return cell.replace(**{self.tunes: chosen(self.rates, self.tuned_by, cell.arms_of(self.recorded[0])[0]).rate})
 
     def arms(self) -> list[Arm]:
-        """Kind by kind. Those of a study that chooses learning rates depend on what is recorded."""
+        """Plan its arms kind by kind. Those of a study that chooses learning rates depend on what is recorded."""
         if self.tuning is not None:
             return [arm for cell in self.cells() for arm in cell.tried(self.tuning)]
         cells = self.cells()
         return list(dict.fromkeys(arm for kind in self.recorded for cell in cells for arm in cell.arms_of(kind)))
 
     def tried(self, rule: Rule) -> list[Arm]:
-        """The arms of a cell that the rule has tried, or wants next: one a rate and seed."""
+        """Plan the arms of a cell that the rule has tried, or wants next: one a rate and seed."""
         if (several := len(list(self.points()))) > 1:
             named = " ".join(str(self.levels(name)[0]) for name in self.trial.cell)
             raise BadInput(f"{named} has {several} settings: a study that chooses rates takes one")
@@ -224,6 +224,6 @@ class LanguageStudy(Study):
         return arms
 
     def prepare(self, missing: Sequence[Arm]) -> None:
-        """Warns where the rates were chosen under other settings."""
+        """Warn where the rates were chosen under other settings."""
         if self.rates is not None:
             warn_of_departures(self.rates, self.tuned_by, missing)

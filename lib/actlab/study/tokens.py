@@ -59,7 +59,8 @@ class Shards:
 
 @lru_cache(maxsize=2)
 def own_shards(folder: str, vocab_size: int) -> Shards:
-    """The user's own, which keep the published vocabulary of the model's scale; all files are checked against it."""
+    """Find the user's own shards, which keep the published vocabulary of the model's scale; all files are checked
+    against it."""
     train, validation = (tuple(find_shards(paths.data() / folder, split)) for split in ("train", "val"))
     for path in (*train, *validation):
         check_range(path, vocab_size)
@@ -71,7 +72,7 @@ def own_shards(folder: str, vocab_size: int) -> Shards:
 
 @lru_cache(maxsize=2)
 def text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") -> Shards:
-    """A text, tokenized into the cache at its first use; ``sha256``: of a user's own, by which it is known."""
+    """Tokenize a text into the cache at its first use; ``sha256``: of a user's own, by which it is known."""
     folder = cache / "tokens" / (f"own-{vocab_size}-{sha256[:10]}" if sha256 else f"{dataset}-{vocab_size}")
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
@@ -135,14 +136,14 @@ class TokenTrial(LanguageTrial):
 
     @property
     def optimizer_settings(self) -> Settings:
-        """What departs from the published settings."""
+        """Return what departs from the published settings."""
         rate = OPTIMIZERS[self.optimizer].defaults["lr"] * self.rate_factor
         soap = {"max_precondition_dim": self.soap_max_dim} if self.optimizer == "soap" else {}
         return {"lr": rate, **soap, **({"betas": self.betas} if self.betas else {})}
 
     @property
     def tokens(self) -> Shards:
-        """Its shards."""
+        """Return its shards."""
         if self.shards:
             return own_shards(self.shards, self.size.vocab_size)
         return text_shards(self.dataset, self.vocab_size, paths.cache(), self.text_sha256)
@@ -201,7 +202,7 @@ class TokenTrial(LanguageTrial):
 
 
 def batch_losses(model: LanguageModel, tokens: Tensor) -> Results:
-    """What single validation batches, as published, would say of a trained model of the ablation.
+    """Measure what single validation batches, as published, would say of a trained model of the ablation.
 
     ``batch_losses``: nats a token, of up to ``SPANS`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``; all
     that there are, if fewer) spread evenly over the validation split ``tokens`` (n,).
@@ -220,7 +221,7 @@ class TokenArm(Arm):
     """An arm of the ablation."""
 
     def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
-        """Means are over the trials that are done; losses in nats a token, accuracies in %."""
+        """Average the trials that are done; losses are in nats a token, accuracies in %."""
         return {
             "model_name": "gpt2",
             **{name: self.config[name] for name in ("activation", "optimizer", "symmetry", "rate_factor")},
@@ -248,7 +249,7 @@ class TokenStudy(LanguageStudy):
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
     def arms_of(self, kind: str) -> list[Arm]:
-        """One at each point of the study."""
+        """Plan one arm at each point of the study."""
         arms: list[Arm] = []
         for point in self.points():
             first = TokenTrial.planned(point, self.seed)

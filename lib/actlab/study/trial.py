@@ -55,13 +55,14 @@ class Trial(Checked):
 
     @classmethod
     def identifying(cls) -> dict[str, tuple[str, bool]]:
-        """Field -> the block that holds it, and whether it is left out at its default."""
+        """Map each setting that identifies a trial to the block that holds it, and to whether it is left out at its
+        default."""
         split = ((entry.rstrip("?").rpartition("."), entry.endswith("?")) for entry in cls.identity)
         return {name: (block, optional) for (block, _, name), optional in split}
 
     @property
     def settings(self) -> Settings:
-        """The settings that it shares with its arm, as records hold them: recorded ids need them to stay as they
+        """Return the settings that it shares with its arm, as records hold them: recorded ids need them to stay as they
         are."""
         settings: Settings = {}
         for name, (block, optional) in self.identifying().items():
@@ -73,35 +74,35 @@ class Trial(Checked):
 
     @property
     def label(self) -> str:
-        """Its name within its arm: ``42`` or ``42-nudge``."""
+        """Name it within its arm: ``42`` or ``42-nudge``."""
         return f"{self.seed}-{self.change}" if self.change else str(self.seed)
 
     @property
     def name(self) -> str:
-        """``charlm-gelu-42``: begins the name of its file in the cache."""
+        """Name it in the cache: ``charlm-gelu-42`` begins the name of its file."""
         return "-".join([*(str(getattr(self, name)) for name in self.cell), self.label])
 
     @property
     def place(self) -> str:
-        """The device on which it trains."""
+        """Return the device on which it trains."""
         return str(getattr(self, "device", "cpu"))
 
     @property
     def length(self) -> int:
-        """The steps of its training, where they are reported."""
+        """Return the steps of its training, where they are reported."""
         return int(getattr(self, "iterations", 0))
 
     @classmethod
     def planned(cls, point: Settings, seed: int) -> Self:
-        """The plain trial of a seed at a point of a study, with the user's parts as they are now."""
+        """Plan the plain trial of a seed at a point of a study, with the user's parts as they are now."""
         trial = cls.model_construct(**{**point, "dataset": located(point["dataset"]), "seed": seed})
         parts = parts_of(**{name: getattr(trial, name) for name in cls.may_be_own})
         return trial.model_copy(update={"parts": parts})
 
     @classmethod
     def of_record(cls, record: Record, label: str) -> Self:
-        """A recorded trial. Its own parts need not be loaded; a user's text lies where it lay, from the current
-        folder.
+        """Read a recorded trial back. Its own parts need not be loaded; a user's text lies where it lay, from the
+        current folder.
 
         Raises:
             RecordError: it lacks a setting of its trials.
@@ -117,54 +118,54 @@ class Trial(Checked):
         return cls.model_construct(**values).with_change(int(seed), change)
 
     def seed_of(self, stream: str) -> int:
-        """The seed that feeds the named stream."""
+        """Return the seed that feeds the named stream."""
         return self.seed
 
     def with_change(self, seed: int, change: str = "") -> Self:
-        """The same trial with another seed and change."""
+        """Return the same trial with another seed and change."""
         return self.model_copy(update={"seed": seed, "change": change})
 
     def part(self, kind: str, name: str) -> Any:
-        """The object behind a name in its settings: built in, or the user's own as it was planned."""
+        """Find the object behind a name in its settings: built in, or the user's own as it was planned."""
         return find_part(kind, name, dict(self.parts).get(kind, ""))
 
     @property
     def content(self) -> str:
-        """The hash of its data."""
+        """Return the hash of its data."""
         raise NotImplementedError
 
     def data(self, prediction_windows: int = 0) -> Settings:
-        """What a record says of its data, and of the windows on which predictions are compared."""
+        """Return what a record says of its data, and of the windows on which predictions are compared."""
         raise NotImplementedError
 
     @classmethod
     def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
-        """The trials in the groups that train at once; those that should start first come first."""
+        """Put the trials into the groups that train at once; those that should start first come first."""
         return [(trial,) for trial in trials]
 
     def train(self, task: "Task", place: Path | None, report: Report | None) -> list[Outcome]:
-        """Trains the task of which it is the first trial: an outcome a trial. ``place``: as of
+        """Train the task of which it is the first trial: an outcome a trial. ``place``: as of
         ``cache.train_afresh``."""
         raise NotImplementedError
 
     @property
     def vocabulary(self) -> Vocabulary | None:
-        """What its model's inputs stand for, where that is known."""
+        """Return what its model's inputs stand for, where that is known."""
         return None
 
     def fresh(self, vocab_size: int = 0) -> LanguageModel:
-        """Its model before training: here names become objects. ``vocab_size``: that of its data, which then need not
-        be here."""
+        """Make its model as it is before training: here names become objects. ``vocab_size``: that of its data, which
+        then need not be here."""
         raise BadInput(f"{self.name}: trials of the kind {self.kind} keep no weights")
 
     def trained(self, tensors: Mapping[str, Tensor], start: str = "weights/", vocab_size: int = 0) -> LanguageModel:
-        """Its model in evaluation mode, with the weights among these tensors; ``start``: the start of their names."""
+        """Make its model in evaluation mode, with the weights among these tensors; ``start`` begins their names."""
         model = self.fresh(vocab_size)
         model.load_state_dict({name.removeprefix(start): t for name, t in tensors.items() if name.startswith(start)})
         return model.eval()
 
     def compared_on(self, prediction_windows: int) -> Windows:
-        """The windows on which predictions of two trials are compared."""
+        """Return the windows on which predictions of two trials are compared."""
         raise NotImplementedError
 
 
@@ -178,7 +179,7 @@ class Task:
 
     @property
     def first(self) -> Trial:
-        """Names the task."""
+        """Return the trial that names the task."""
         return self.trials[0]
 
 
@@ -212,44 +213,44 @@ class LanguageTrial(Trial):
 
     @property
     def text_sha256(self) -> str:
-        """The hash of a user's own text; empty for a built-in one."""
+        """Return the hash of a user's own text; empty for a built-in one."""
         return dict(self.parts).get("dataset", "")
 
     @property
     def size(self) -> Any:
-        """The numbers behind the name of its scale."""
+        """Return the numbers behind the name of its scale."""
         raise NotImplementedError
 
     @property
     def validation_text(self) -> Tensor:
-        """The characters or tokens that it is measured on: its part of the validation split."""
+        """Return the characters or tokens that it is measured on: its part of the validation split."""
         raise NotImplementedError
 
     def validation_set(self) -> Windows:
-        """The windows on which its loss is measured: an even selection of the validation text, or all of it."""
+        """Return the windows on which its loss is measured: an even selection of the validation text, or all of it."""
         text, block, count = self.validation_text, self.size.block_size, self.validation_windows
         return spread(text, block, count) if count else cover(text, block)
 
     @property
     def text(self) -> Corpus:
-        """Its characters, with the part of the validation split that it is measured on."""
+        """Return its characters, with the part of the validation split that it is measured on."""
         raise NotImplementedError
 
     @property
     def recipe(self) -> Recipe:
-        """How it is trained."""
+        """Return how it is trained."""
         values = self.model_dump()
         return Recipe(**{field.name: values[field.name] for field in fields(Recipe) if field.name in values})
 
     def optimizer_for(self, model: nn.Module, name: str, seed: int, settings: Settings) -> Optimizer:
-        """The named optimizer, over all weights of a model that is on its device. ``seed``: of its own random stream;
-        ``settings``: what departs from its usual ones (None does not)."""
+        """Make the named optimizer, over all weights of a model that is on its device. ``seed``: of its own random
+        stream; ``settings``: what departs from its usual ones (None does not)."""
         self.part("optimizer", name)
         given = {key: value for key, value in settings.items() if value is not None}
         return build_optimizer(name, model.parameters(), generator(seed, "optimizer"), **given)
 
     def results_of(self, model: nn.Module, done: loop.Trial) -> Results:
-        """The results that every trained language model has."""
+        """Return the results that every trained language model has."""
         return {
             "label": self.label,
             "seed": self.seed,
@@ -264,10 +265,10 @@ class LanguageTrial(Trial):
 
 
 def without_vocabulary(size: Any) -> Settings:
-    """The numbers behind a scale's name, without the vocabulary, which the text decides."""
+    """Return the numbers behind a scale's name, without the vocabulary, which the text decides."""
     return {field.name: getattr(size, field.name) for field in fields(size) if field.name != "vocab_size"}
 
 
 def weights(model: nn.Module, start: str = "weights/") -> dict[str, Tensor]:
-    """A model's state under the names that a trial's file has for it."""
+    """Return a model's state under the names that a trial's file has for it."""
     return {f"{start}{name}": value for name, value in model.state_dict().items()}

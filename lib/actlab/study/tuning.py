@@ -30,8 +30,8 @@ class Rates(Checked):
 
 
 def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
-    """What another study has chosen for an arm, by its records: of several tunings the one whose settings are nearest
-    to the arm's. ``tuned_by``: the factors for which a rate is chosen.
+    """Find what another study has chosen for an arm, by its records: of several tunings the one whose settings are
+    nearest to the arm's. ``tuned_by``: the factors for which a rate is chosen.
 
     Raises:
         UnknownName: no such study has records.
@@ -54,7 +54,8 @@ def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
 
 
 def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
-    """Setting that bears on a rate -> (its value where the rate was chosen, in this arm), where the two differ."""
+    """Map each setting that bears on a rate, and is another in this arm than where the rate was chosen, to the two
+    values, the latter first."""
     settings = settled(arm.as_record)
     both = {name: (text(choice.settings.get(name)), text(settings.get(name))) for name in BEAR_ON_RATE}
     if arm.config["activation"] != choice.cell["activation"]:  # another's rate, which `of` asks for
@@ -63,7 +64,8 @@ def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
 
 
 def warn_of_departures(rates: Rates, tuned_by: Sequence[str], arms: Sequence[Arm]) -> None:
-    """One line for all arms that are to be trained: the settings that were others where their rates were chosen."""
+    """Warn in one line, for all arms that are to be trained, of the settings that were others where their rates were
+    chosen."""
     differing = defaultdict[str, dict[tuple[str, str], None]](dict)
     for arm in arms:
         for name, values in departures(chosen(rates, tuned_by, arm), arm).items():

@@ -67,19 +67,19 @@ class TwinTrial(CharacterTrial):
 
     @property
     def leader(self) -> Self:
-        """The plain trial of its seed."""
+        """Return the plain trial of its seed."""
         return self.with_change(self.seed)
 
     @classmethod
     def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
-        """A leader and its followers."""
+        """Put a leader and its followers together."""
         groups: dict[Self, list[Self]] = {}
         for trial in trials:
             groups.setdefault(trial.leader, []).append(trial)
         return [tuple(group) for group in groups.values()]
 
     def stepped_by(self, net: nn.Module) -> Optimizer:
-        """Its optimizer, over a network."""
+        """Make its optimizer, over a network."""
         rate, decay = self.learning_rate, self.weight_decay
         if self.optimizer == "sgd":
             return torch.optim.SGD(net.parameters(), rate, momentum=0.9, nesterov=True)
@@ -87,13 +87,13 @@ class TwinTrial(CharacterTrial):
         return torch.optim.AdamW(net.parameters(), rate, eps=eps, weight_decay=decay, fused=True)
 
     def at_first(self, follower: str) -> nn.Module:
-        """The network of a follower, or of the leader, after its first change."""
+        """Make the network of a follower, or of the leader, after its first change."""
         made = design(follower) if follower else Design("")
         start = self.with_change(self.seed, "init" if made.other_seed else PLAIN)
         return begin(start.fresh(), made.change, getattr(torch, self.dtype))
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
-        """The task's trials beside their leader, to the end; it lasts minutes and leaves no checkpoint."""
+        """Train the task's trials beside their leader, to the end; it lasts minutes and leaves no checkpoint."""
         validation = self.validation_set()
         followers = {name: self.at_first(name) for name in with_sources([t.change for t in task.trials if t.change])}
         nets = {LEADER: self.at_first(LEADER), **followers}
@@ -125,10 +125,11 @@ class TwinTrial(CharacterTrial):
 
 
 class TwinArm(CharacterArm):
-    """Leaders and their followers."""
+    """An arm of leaders and their followers."""
 
     def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
-        """As of characters, on each leader and its followers; ``steps``: what was measured along training."""
+        """Measure as of characters, on each leader and its followers; ``steps`` holds what was measured along
+        training."""
         ends, steps = [dict(trial) for trial in results], dict[int, list[Results]]()
         for end in ends:
             for row in end.pop("steps", ()):
@@ -141,7 +142,7 @@ class TwinArm(CharacterArm):
 
 @with_axes(activation=("relu", "gelu", "swish", "smelu_05", "smelu_1"))
 class TwinStudy(CharacterStudy):
-    """As a study of characters, with followers in place of noise floor and perturbations, on one core a seed."""
+    """A study as of characters, with followers in place of noise floor and perturbations, on one core a seed."""
 
     kind = "twins"
     trial = TwinTrial
@@ -174,7 +175,7 @@ class TwinStudy(CharacterStudy):
         return self
 
     def changes(self, kind: str) -> list[tuple[int, str]]:
-        """Each seed's leader, then its followers."""
+        """List each seed's leader, then its followers."""
         return [(seed, change) for seed in self.seeds for change in (PLAIN, *self.followers)]
 
 

@@ -33,31 +33,31 @@ class RecordedTrial:
 
     @property
     def id(self) -> str:
-        """The id of its arm."""
+        """Return the id of its arm."""
         return str(self.record["arm"])
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """Return its name in messages."""
         return f"{self.id} trial {self.label}"
 
     @cached_property
     def trial(self) -> Trial:
-        """The trial as it was planned."""
+        """Return the trial as it was planned."""
         return trial_in(self.record, self.label)
 
     @cached_property
     def results(self) -> Results:
-        """What the record says of it."""
+        """Return its results in the record."""
         return next(trial for trial in self.record["trials"] if trial["label"] == self.label)
 
     @property
     def weights(self) -> Path:
-        """The file in which its study may keep its weights, beside the records."""
+        """Return the file in which its study may keep its weights, beside the records."""
         return store.folder_of(self.record["study"]) / "weights" / f"{self.id}-{self.label}.safetensors"
 
     def cached(self) -> dict[str, Tensor] | None:
-        """Its weights as they were recorded, if they are in the cache, and whole."""
+        """Read its weights as they were recorded, if they are in the cache, and whole."""
         with suppress(DataError):
             tensors, results = checkpoint.read_tensors(place_of(self.trial, self.record["provenance"]))
             if results.get("weights_sha256") == self.results.get("weights_sha256"):
@@ -76,7 +76,7 @@ class RecordedTrial:
         self.check_data()
 
     def check_data(self) -> None:
-        """``RecordError`` where the record was made on other data than is here."""
+        """Raise ``RecordError`` where the record was made on other data than is here."""
         recorded, here = self.record["provenance"]["data"], self.trial.data()
         if here.get("sha256") != recorded.get("sha256"):
             words = f"{recorded['name']}{' (other words with another Python)' * (recorded['name'] == 'pydoc')}"
@@ -87,8 +87,8 @@ class RecordedTrial:
 
 
 def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTrial:
-    """One trial of a record, the first unless a label or seed names another; ``BadInput`` lists the labels if it has
-    none of that name, ``RecordError``: it has no trials."""
+    """Choose one trial of a record, the first unless a label or seed names another; ``BadInput`` lists the labels if it
+    has none of that name, ``RecordError`` says that it has no trials."""
     labels = [trial["label"] for trial in record.get("trials", ())]
     if record["kind"] not in RECORDED or not labels:
         raise RecordError(f"a record of kind {record['kind']!r} holds no trials that can be trained again")
@@ -145,8 +145,8 @@ def model_of(trial: RecordedTrial, report: Report | None = None) -> tuple[Langua
 
 
 def vocabulary_of(trial: RecordedTrial) -> Vocabulary | None:
-    """The vocabulary of a trial's text, which need not be here where its characters are known; none of tokens that a
-    user brought.
+    """Find the vocabulary of a trial's text, which need not be here where its characters are known; tokens that a user
+    brought have none.
 
     Raises:
         RecordError: the text is another one now.

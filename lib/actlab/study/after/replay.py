@@ -26,7 +26,7 @@ from actlab.study.workers.pool import run_tasks
 
 @dataclass(frozen=True)
 class Replay:
-    """Outcome of one replay."""
+    """The outcome of one replay."""
 
     sentence: str
     record: store.Record | None = None
@@ -37,8 +37,8 @@ class Replay:
 
 
 def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedTrial]:
-    """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
-    ``label``: with this label."""
+    """List every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
+    ``label`` keeps those of this name."""
     if study:
         check_name("study", study, store.studies(), paths.shown(paths.results()))
     records = [record for name in ([study] if study else store.studies()) for record in store.load_study(name)]
@@ -105,7 +105,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
 
 
 def repeats_here() -> str:
-    """One line: whether this machine repeats the bits of a recorded run of seconds (`params/bits.yaml`)."""
+    """Say in one line whether this machine repeats the bits of a recorded run of seconds (`params/bits.yaml`)."""
     record = next((paths.SHIPPED.with_name("results") / "bits").glob("charlm-*.json"))
     outcome = replay(trial_of(store.load(record)))
     if outcome.record is None:
@@ -125,12 +125,12 @@ def keep(outcome: store.Record) -> Path:
 
 
 def loss_of(trial: Mapping[str, Any]) -> float:
-    """The last validation loss of a trial of any kind."""
+    """Return the last validation loss of a trial of any kind."""
     return float(trial.get("final", trial).get("val_loss", math.nan))
 
 
 def changed_since(record: store.Record) -> list[str]:
-    """``torch 2.12 -> 2.13``: in what this machine, its versions and the code that trains are not those of a record."""
+    """List what of this machine, its versions and the code that trains is not as recorded: ``torch 2.12 -> 2.13``."""
     was, here = record["provenance"], provenance.here()
     then, now = was["machine"], here["machine"]
     changed = [f"{key} {then.get(key)} -> {now.get(key)}" for key in then | now if then.get(key) != now.get(key)]

@@ -40,7 +40,7 @@ def sample(model: LanguageModel, vocabulary: Vocabulary, prompt: str, length: in
 
 @torch.no_grad()
 def reading(model: LanguageModel, vocabulary: Vocabulary, window: Tensor) -> str:
-    """The most probable next character at each of the T positions of a window (T,) of real text."""
+    """Decode the most probable next character at each of the T positions of a window (T,) of real text."""
     return vocabulary.decode(model.eval()(window[None])[0].argmax(-1))
 
 

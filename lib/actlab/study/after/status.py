@@ -56,13 +56,13 @@ def of(study: Study) -> pd.DataFrame:
 
 
 def seconds_of(results: Mapping[str, Any]) -> float:
-    """The seconds that a trial took ; of a network of the image sweep, its share of the program."""
+    """Return the seconds that a trial took; of a network of the image sweep, its share of the program."""
     seconds = results["seconds"]
     return float(sum(seconds.values()) if isinstance(seconds, dict) else seconds)
 
 
 def state_of(task: Task) -> tuple[str, Results]:
-    """The state of a trial without a record, and its results, if it has ended."""
+    """Find the state of a trial without a record, and its results, if it has ended."""
     try:
         with no_download(), suppress(DataError):  # what is cached is known by its data, too
             if (results := cached(task)) is not None:
@@ -77,6 +77,6 @@ def state_of(task: Task) -> tuple[str, Results]:
 
 
 def seconds_left(table: pd.DataFrame, workers: int) -> float:
-    """Until all is recorded; NaN before a first trial of each kind has ended."""
+    """Estimate the seconds until all is recorded; NaN before a first trial of each kind has ended."""
     unfinished = int(table[["running", "missing"]].to_numpy().sum())
     return float(table["seconds"].sum(skipna=False)) / max(1, min(workers, unfinished))
