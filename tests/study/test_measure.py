@@ -13,7 +13,7 @@ from actlab import metrics
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import character_study, tokens
+from actlab.study import baselines, tokens
 from actlab.study.after.load_model import trial_of
 from actlab.study.arm import disjoint, ensembles
 from actlab.study.cache import tensors_of
@@ -107,7 +107,7 @@ def test_equal_compute_and_averaged_weights_are_in_the_record(toy):
 def test_tables_of_made_texts():
     """Four characters in a cycle: each costs ln 4 alone, the first is guessed always; after the one before it, what
     smoothing costs, and nothing is guessed wrong."""
-    found = character_study.text_tables(corpus_of("abcd", "abcd" * 100))
+    found = baselines.text_tables(corpus_of("abcd", "abcd" * 100))
     assert found["unigram"] == pytest.approx({"val_loss": math.log(4), "val_accuracy": 100 * 9 / 39})
     assert found["bigram"]["val_accuracy"] == 100
     assert found["bigram"]["val_loss"] == pytest.approx(-math.log(90.1 / 90.4), abs=2e-4)
@@ -121,9 +121,9 @@ def test_the_record_of_baselines_is_written_once():
     """Less text gives tables that know less, and a character that it lacks costs no infinity; in one study they are of
     one part of the text."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
-        character_study.record_baselines(study, first_trials(train_fraction=fraction))
+        baselines.record_baselines(study, first_trials(train_fraction=fraction))
     with pytest.raises(BadInput, match="tables of another part or version of treasure"):
-        character_study.record_baselines("whole", first_trials(validation="second"))
+        baselines.record_baselines("whole", first_trials(validation="second"))
     (whole,), (part,) = (store.load_study(study) for study in ("whole", "part"))
     assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)
     for table in ("unigram", "bigram"):

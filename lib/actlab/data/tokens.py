@@ -53,14 +53,6 @@ def read_shard(path: Path) -> Tokens:
     return np.memmap(path, dtype="<u2", mode="r", offset=4 * HEADER, shape=(count,))
 
 
-def check_range(path: Path, vocab_size: int) -> None:
-    """``DataError`` if the shard holds a token that a model of ``vocab_size`` has no embedding for."""
-    if (largest := int(np.max(read_shard(path), initial=0))) >= vocab_size:
-        raise DataError(
-            f"{path} holds token {largest}, but the vocabulary has {vocab_size}: it was made with another tokenizer"
-        )
-
-
 def find_shards(folder: Path, split: str) -> list[Path]:
     """The shards of a split, in the order of their names: ``*train*.bin`` or ``*val*.bin`` (FineWeb's names fit
     too)."""

@@ -1,23 +1,20 @@
 """A study of language models on characters, the reproducibility grid: what its params file may say, and the arms that
 it plans."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-import torch
 from pydantic import AfterValidator, Field, model_validator
 
 from actlab.activations import ACTIVATIONS, find_activation
-from actlab.data.text import Corpus, short_name
 from actlab.errors import BadInput, check_name
 from actlab.models import MODELS
 from actlab.plugins import check_parts, own_metrics
-from actlab.records import store
 from actlab.records.defect_names import BOTH, DEFECTS, DOUBLED, IGNORED, OF_MEASUREMENT, OF_TRAINING
 from actlab.study.arm import AS_PUBLISHED, Arm, CharacterArm, Measures
+from actlab.study.baselines import record_baselines
 from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
 from actlab.study.fields import Count, CountOrNone, Listed, StudyName, name_in, our_name
 from actlab.study.study import LanguageStudy, with_axes
@@ -219,56 +216,3 @@ def config_of(first: CharacterTrial, kind: str, labels: list[str], measures: Mea
     same = {"kind": kind, "trials": labels, "model_size": without_vocabulary(first.size)}
     measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
     return first.settings | same | {name: value for name, value in measured.items() if value}
-
-
-# What a text gives away without a network, recorded once for a study: tables of its training split, measured on its
-# validation split.
-
-PART = ("train_share", "train_fraction", "validation")
-"""Settings of a trial that say which part of a text it is measured on."""
-SMOOTHING = 0.1
-"""Added to every count, so that an unseen character or pair does not cost infinity."""
-
-
-def text_tables(corpus: Corpus) -> dict[str, dict[str, float]]:
-    """Measure two tables on a text: in ``unigram`` every character is drawn from the training frequencies, in
-    ``bigram`` from those after the one before it. Each has a val_loss (nats) and a val_accuracy (%)."""
-    v, text = corpus.vocab_size, corpus.train.long()
-    single = torch.bincount(text, minlength=v).double() + SMOOTHING
-    pairs = torch.bincount(text[:-1] * v + text[1:], minlength=v * v).double().view(v, v) + SMOOTHING
-    tables = {  # (V, V) log probabilities: row, the character before; column, the one that comes
-        "unigram": (single.log() - single.sum().log()).expand(v, v),
-        "bigram": (pairs / pairs.sum(dim=1, keepdim=True)).log(),
-    }
-    before, targets, measures = corpus.validation[:-1].long(), corpus.validation[1:].long(), {}
-    for name, table in tables.items():
-        rows = table[before]
-        loss, right = -rows.gather(1, targets[:, None]).mean(), rows.argmax(dim=1) == targets
-        measures[name] = {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
-    return measures
-
-
-def record_baselines(study: str, trials: Iterable[CharacterTrial]) -> None:
-    """Write a study's record of the text of each of these trials, of the part on which they are measured, if it has
-    none.
-
-    Raises:
-        BadInput: the record there is of another part of the text, or of another version of it.
-    """
-    for trial in {trial.dataset: trial for trial in trials}.values():
-        corpus, name = trial.text, re.sub(r"[^\w.-]+", "-", short_name(trial.dataset))
-        data: dict[str, Any] = {about: getattr(corpus, about) for about in ("name", "sha256", "vocab_size")}
-        data["validation_positions"] = len(corpus.validation) - 1
-        part = {axis: getattr(trial, axis) for axis in PART}
-        data |= {axis: value for axis, value in part.items() if value != type(trial).model_fields[axis].default}
-        folder, ending = store.folder_of(study), f"{corpus.sha256[:10]}.json"
-        for path in [*folder.glob(f"baseline-*-{ending}"), *folder.glob(f"baseline-{name}-*.json")][:1]:
-            if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
-                raise BadInput(
-                    f"{store.where(study)} has the tables of another part or version of {trial.dataset}: give this "
-                    "study a name of its own, --set study=..."
-                )
-            break
-        else:
-            record = {"kind": "baseline", "study": study, **text_tables(corpus), "provenance": {"data": data}}
-            store.save(folder / f"baseline-{name}-{ending}", record)
