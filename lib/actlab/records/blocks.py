@@ -17,7 +17,7 @@ EVALUATED = ("iteration", "train_loss", "val_loss", "val_accuracy")
 
 
 def change_of(label: str) -> Row:
-    """The seed in a trial's name and, where it is a changed repetition, the change (else empty)."""
+    """Split a trial's name into its seed and, where it is a changed repetition, the change."""
     seed, _, variant = label.partition("-")
     change: Row = {"seed": int(seed)}
     if variant:
@@ -26,12 +26,12 @@ def change_of(label: str) -> Row:
 
 
 def named(trial: Record) -> Row:
-    """What names a trial."""
+    """Name a trial by its label, its seed and its change."""
     return {"trial": trial["label"]} | change_of(trial["label"])
 
 
 def trials(record: Record) -> Iterator[Row]:
-    """A row a training run; what one that is not done would have measured is empty."""
+    """Yield a row a training run; what one that is not done would have measured is empty."""
     for trial in record["trials"]:
         done = trial if trial["status"] == "done" else {}
         spent = trial.get("seconds", math.nan)
@@ -49,14 +49,14 @@ def trials(record: Record) -> Iterator[Row]:
 
 
 def curves(record: Record) -> Iterator[Row]:
-    """A row an evaluation during training."""
+    """Yield a row an evaluation during training."""
     for trial in record["trials"]:
         for evaluation in trial.get("history", ()):
             yield named(trial) | {name: evaluation[name] for name in EVALUATED}
 
 
 def averaged(record: Record) -> Iterator[Row]:
-    """A row a trial and decay: the losses of its averaged weights."""
+    """Yield a row a trial and decay: the losses of its averaged weights."""
     for trial in record["trials"]:
         if trial["status"] != "done":
             continue
@@ -65,7 +65,7 @@ def averaged(record: Record) -> Iterator[Row]:
 
 
 def at_equal_compute(record: Record) -> Iterator[Row]:
-    """A row an ensemble of shorter trainings: its loss, and the mean loss of its members as single networks."""
+    """Yield a row an ensemble of shorter trainings: its loss, and the mean loss of its members as single networks."""
     blocks = record.get("equal_compute", ())
     single: dict[str, float] = {}
     for block in blocks:
@@ -79,13 +79,13 @@ def at_equal_compute(record: Record) -> Iterator[Row]:
 
 
 def as_published(record: Record) -> Iterator[Row]:
-    """A row a trial: its losses as the audited code measures them."""
+    """Yield a row a trial: its losses as the audited code measures them."""
     for trial in record.get("as_published", {}).get("trials", ()):
         yield named(trial) | trial
 
 
 def blocks_of(record: Record, of: str) -> list[Record]:
-    """Lists of ``pairs``, each with what tells it apart, of one of ``tables.BLOCKS``."""
+    """List the blocks that hold the ``pairs`` of one of ``tables.BLOCKS``, each with what tells it apart."""
     during, recipe = record.get("trajectory", []), record["config"].get("recipe", {})
     end = record | {"iteration": recipe.get("iterations"), "pairs": record.get("reproducibility_metrics", [])}
     blocks = {
@@ -105,7 +105,7 @@ def _read_as_published(block: Record) -> list[Record]:
 
 
 def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
-    """(decay, what is recorded of averaged weights); of a single decay it stands in the recipe."""
+    """List (decay, what is recorded of averaged weights); of a single decay it stands in the recipe."""
     if not average:
         return []
     single = isinstance(average, list) or "val_loss" in average

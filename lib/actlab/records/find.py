@@ -10,7 +10,7 @@ from actlab.records.store import load_study, path_of, studies, where
 
 
 def find(name: str | Path) -> Path:
-    """The file of a record.
+    """Find the file of a record.
 
     Args:
         name: its path; or study and configuration, ``repro-lite/charlm-gelu``, with or without the hash: of one that

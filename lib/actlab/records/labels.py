@@ -29,16 +29,16 @@ class Metric:
 
     @property
     def digits(self) -> int:
-        """Decimals in a table."""
+        """Return its decimals in a table."""
         return 2 if "(%)" in self.label else 4
 
     @property
     def short(self) -> str:
-        """Its name for people, without unit and range."""
+        """Name it for people, without unit and range."""
         return self.label.partition(" (")[0]
 
     def of_kind(self, kind: str) -> Metric:
-        """The same with the unit of a kind of record: nats per character, image or token."""
+        """Return the same with the unit of a kind of record: nats per character, image or token."""
         return replace(self, label=self.label.replace("nats per character", f"nats per {UNITS.get(kind, 'character')}"))
 
 
@@ -56,7 +56,7 @@ EVERY = METRICS | IMAGE_METRICS
 
 
 def of_trials(metric: str) -> bool:
-    """Whether a metric is one of trials; all others, a user's own ones too, are of pairs."""
+    """Say whether a metric is one of trials; all others, a user's own ones too, are of pairs."""
     return metric in TRIAL_METRICS | IMAGE_METRICS
 
 
@@ -70,8 +70,8 @@ MOST |= dict.fromkeys(["val_accuracy", "test_accuracy"], 100.0)
 
 
 def clipped(table: pd.DataFrame, metric: str, signed: bool = False) -> pd.DataFrame:
-    """A table of intervals of a metric, or (``signed``) of differences of it, inside the metric's range; those of a
-    user's own metric are left as they are."""
+    """Keep the limits of a table of intervals of a metric, or (``signed``) of differences of it, inside the metric's
+    range; those of a user's own metric are left as they are."""
     if metric not in EVERY and metric not in MOST:
         return table
     most = MOST.get(metric, math.inf)
@@ -79,12 +79,12 @@ def clipped(table: pd.DataFrame, metric: str, signed: bool = False) -> pd.DataFr
 
 
 def in_points(pairs: pd.DataFrame) -> pd.DataFrame:
-    """A table of pairs, its shares in points."""
+    """Return a table of pairs with its shares in points."""
     return pairs.assign(**{name: 100 * pairs[name] for name in SHARES if name in pairs})
 
 
 def with_unit(metric: str) -> str:
-    """A metric's name for people, with its unit where it is in points."""
+    """Name a metric for people, with its unit where it is in points."""
     name = metric.replace("_", " ")
     return f"{name} (points)" if metric in SHARES else name
 
@@ -93,6 +93,6 @@ WORDS: dict[str, str] = LABELS["words"]
 
 
 def words(name: str) -> str:
-    """A level, text or defect for people, each part of ``relu, averaged weights`` by itself; what has no other name, as
-    it is."""
+    """Name a level, text or defect for people, each part of ``relu, averaged weights`` by itself; what has no other
+    name stays as it is."""
     return WORDS.get(name) or ", ".join(WORDS.get(part, part) for part in name.split(", "))

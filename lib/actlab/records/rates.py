@@ -36,13 +36,13 @@ class Choice:
 
     @property
     def loss(self) -> float | None:
-        """Mean over the seeds, at the chosen rate."""
+        """Average the loss over the seeds, at the chosen rate."""
         own = [loss for (rate, _), loss in self.losses.items() if rate == self.rate]
         return statistics.fmean(own) if own else None
 
 
 def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
-    """The rule of a study that chooses rates: that of its records, else of the params file of its name.
+    """Read the rule of a study that chooses rates: that of its records, else of the params file of its name.
 
     Raises:
         BadInput: that file tells none that can be read.
@@ -59,8 +59,8 @@ def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
 
 
 def choices(study: str) -> list[Choice]:
-    """Of every cell of a study that chooses rates; empty for any other study. Trials of one cell that differ in another
-    setting too are several tunings, each with a choice of its own."""
+    """List what was chosen in every cell of a study that chooses rates; nothing for any other study. Trials of one cell
+    that differ in another setting too are several tunings, each with a choice of its own."""
     records = [record for record in store.load_study(study) if record["kind"] in FIELDS]
     rule = rule_of(study, records) if records else None
     if rule is None:
@@ -70,7 +70,7 @@ def choices(study: str) -> list[Choice]:
 
 
 def settled(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an arm but for what its tuning varies (``Choice.settings``)."""
+    """Return the settings of an arm but for what its tuning varies (``Choice.settings``)."""
     source = record["config"].get("parts", {}).get("activation", "")
     own = settings.settings_of(record) | {"source": source[:8]}
     return {name: value for name, value in own.items() if name not in NOT_OTHER}

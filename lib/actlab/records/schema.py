@@ -389,18 +389,18 @@ RULE = TypeAdapter(Rule)
 
 
 def check_record(record: dict[str, Any], where: str = "") -> None:
-    """``RecordError`` with the place, what was expected and what it is, where a record has not the shape of its kind;
-    ``where``: its file."""
+    """Raise ``RecordError`` with the place, what was expected and what it is, where a record has not the shape of its
+    kind; ``where``: its file."""
     _read(KINDS, record, where or f"record {record.get('arm', '')}")
 
 
 def check_tuning(rule: Any, where: str) -> Rule:
-    """The rule that chooses rates of a record or a params file; ``RecordError`` where it is none."""
+    """Read the rule that chooses rates from a record or a params file; ``RecordError`` where it is none."""
     return _read(RULE, rule, where)
 
 
 def _read(shape: TypeAdapter[Shape], value: Any, where: str) -> Shape:
-    """The value as of a shape; ``RecordError`` with the first fault and its place."""
+    """Read a value as of a shape; ``RecordError`` names the first fault and its place."""
     try:
         return shape.validate_python(value)
     except ValidationError as error:

@@ -26,30 +26,31 @@ ORDER = [name for names in KNOWN["order"] for name in names]
 
 
 def kind_of(record: Record) -> str:
-    """Of a record of trials; "" of any other."""
+    """Return the kind of a record of trials; "" of any other."""
     return record["kind"] if record["kind"] in CELLS else ""
 
 
 def labels_of(record: Record) -> list[str]:
-    """Names of a record's trials, as planned."""
+    """List the names of a record's trials, as planned."""
     return [str(label) for label in record["config"].get("trials", record["config"].get("seeds", ()))]
 
 
 def cell_of(record: Record) -> dict[str, Any]:
-    """The record's place in its study: factor -> level."""
+    """Return the record's place in its study: factor -> level."""
     levels = {**record["config"], **record, "model": record["model_name"]}
     return {name: levels[name] for name in CELLS[kind_of(record)]}
 
 
 def factors(kind: str) -> tuple[tuple[str, ...], str]:
-    """(the factors that make a study's groups, the factor whose levels it compares within them) of a kind of record."""
+    """Return, of a kind of record, (the factors that make a study's groups, the factor whose levels it compares within
+    them)."""
     series = SERIES.get(kind, "activation")
     return tuple(name for name in CELLS[kind] if name != series), series
 
 
 def settings_of(record: Record) -> dict[str, Any]:
-    """What can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed``: of the first
-    trial."""
+    """Return what can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed`` is that of
+    the first trial."""
     cell, config = cell_of(record), record["config"]
     usual = DEFAULTS if "model" in cell else {"protocol": [], "parts": {}}
     flat = {**usual, **config.get("recipe", {}), **config}
@@ -62,7 +63,7 @@ def settings_of(record: Record) -> dict[str, Any]:
 
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings in which a user's own text is known by its hash alone, whatever its file is called."""
+    """Return settings in which a user's own text is known by its hash alone, whatever its file is called."""
     found = dict(config)
     parts = config.get("parts")
     if isinstance(parts, Mapping) and "dataset" in parts:
@@ -71,13 +72,13 @@ def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
-    """An arm's settings without how many trials it has, and what is computed of them."""
+    """Return an arm's settings without how many trials it has, and what is computed of them."""
     left_out = ("trials", "seeds", "ensembles", "metrics")
     return {name: value for name, value in by_content(config).items() if name not in left_out}
 
 
 def grouped(records: Iterable[One], key: Callable[[One], object]) -> list[list[One]]:
-    """The records that share a key, together."""
+    """Put the records that share a key together."""
     found: dict[str, list[One]] = {}
     for record in records:
         found.setdefault(repr(key(record)), []).append(record)
@@ -85,7 +86,7 @@ def grouped(records: Iterable[One], key: Callable[[One], object]) -> list[list[O
 
 
 def differing(records: Iterable[Record]) -> list[str]:
-    """Names of the settings in which arms of one cell differ, over all cells of a study; ``arm`` (its hash) where no
+    """Name the settings in which arms of one cell differ, over all cells of a study; ``arm`` (its hash) where no
     setting tells two apart."""
     names: dict[str, None] = {}
     for cell in grouped((record for record in records if kind_of(record) in MAIN), cell_of):
@@ -100,28 +101,28 @@ def differing(records: Iterable[Record]) -> list[str]:
 
 
 def _apart(arms: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
-    """How many arms their settings of these names tell apart."""
+    """Count how many arms their settings of these names tell apart."""
     return len({repr([arm.get(name) for name in names]) for arm in arms})
 
 
 def values_of(record: Record, names: Sequence[str]) -> dict[str, str]:
-    """Setting -> the record's value of it, as text."""
+    """Map settings to the record's value of each, as text."""
     own = settings_of(record) | {"arm": str(record.get("arm", "")).rpartition("-")[2]}
     return {name: text(own.get(name, ""), name) for name in names}
 
 
 def named(record: Record, names: Sequence[str]) -> str:
-    """``iterations=6, scale=lite``: the values of the settings that differ; empty where none does."""
+    """Write the values of the settings that differ, as in ``iterations=6, scale=lite``; nothing where none does."""
     return ", ".join(f"{name}={value}" for name, value in values_of(record, names).items())
 
 
 def natural(text: str) -> list[Any]:
-    """A key that sorts names with the numbers in them rising: ``iterations=6`` before ``iterations=10``."""
+    """Make a key that sorts names with the numbers in them rising: ``iterations=6`` before ``iterations=10``."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", text)]
 
 
 def place(level: object) -> tuple[int, float, Any]:
-    """A key that sorts levels: numbers rising, then names as the studies list them (``charlm, iterations=6`` as
+    """Make a key that sorts levels: numbers rising, then names as the studies list them (``charlm, iterations=6`` as
     charlm), then others by the alphabet, with the numbers in them rising."""
     name = str(level)
     first = re.split("[, ]", name)[0]
@@ -132,12 +133,12 @@ def place(level: object) -> tuple[int, float, Any]:
 
 
 def in_order(levels: Iterable[str]) -> list[str]:
-    """Each once, in the order of ``place``."""
+    """Sort levels by ``place``, each once."""
     return sorted(sorted(set(levels)), key=place)  # what ties there (lr0.1, lr0.001) goes by the alphabet
 
 
 def text(value: object, name: str = "") -> str:
-    """A setting's value for people; ``name``: of the setting."""
+    """Write a setting's value for people; ``name``: of the setting."""
     if name == "protocol" and not value:
         return "corrected"
     if value is None:

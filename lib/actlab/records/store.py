@@ -26,32 +26,32 @@ ARMS = f"[!.]*-{'[0-9a-f]' * 10}.json"
 
 
 def canonical(content: object) -> str:
-    """The one JSON text of a value, with ``null`` for a number that is not finite."""
+    """Write a value as its one JSON text, with ``null`` for a number that is not finite."""
     return in_json(content, **ONE_TEXT)
 
 
 def digest(content: object) -> str:
-    """The sha256 of the canonical JSON text."""
+    """Return the sha256 of the canonical JSON text."""
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
 def checksum(record: Record) -> str:
-    """The hash of everything in a record but the checksum itself."""
+    """Return the hash of everything in a record but the checksum itself."""
     return digest({key: value for key, value in record.items() if key != "checksum"})
 
 
 def folder_of(study: str) -> Path:
-    """``results/<study>``, the folder of a study's records."""
+    """Return ``results/<study>``, the folder of a study's records."""
     return paths.results() / study
 
 
 def where(study: str) -> str:
-    """A study's folder, for messages."""
+    """Return a study's folder, for messages."""
     return paths.shown(folder_of(study))
 
 
 def path_of(study: str, arm_id: str) -> Path:
-    """``results/<study>/<arm>-<hash>.json``."""
+    """Return ``results/<study>/<arm>-<hash>.json``."""
     return folder_of(study) / f"{arm_id}.json"
 
 
@@ -92,33 +92,33 @@ def load(path: Path) -> Record:
 
 
 def studies() -> list[str]:
-    """The studies that have a record of trials, whether it can be read or not."""
+    """List the studies that have a record of trials, whether it can be read or not."""
     folders = sorted(folder for folder in paths.results().glob("[!.]*") if folder.is_dir())
     return [folder.name for folder in folders if arm_files(folder.name)]
 
 
 def arm_files(study: str) -> list[Path]:
-    """The files of a study's arms, in the order of their names."""
+    """List the files of a study's arms, in the order of their names."""
     return sorted(path for path in folder_of(study).glob(ARMS) if not path.name.startswith("baseline-"))
 
 
 def replays_of(path: Path) -> Path:
-    """The folder of a record's replays: one file each, so that none is lost when several are written at once."""
+    """Return the folder of a record's replays: one file each, so that none is lost when several are written at once."""
     return path.parent / "replays" / path.stem
 
 
 def load_replays(study: str) -> list[Record]:
-    """Every replay of a study's trials, in the order of arms and labels."""
+    """Load every replay of a study's trials, in the order of arms and labels."""
     return [load(path) for path in sorted(folder_of(study).glob(f"replays/*/{paths.RECORDS}"))]
 
 
 def load_texts(study: str) -> list[Record]:
-    """What the models of a study wrote (`actlab sample --keep`), in the order of the file names."""
+    """Load what the models of a study wrote (`actlab sample --keep`), in the order of the file names."""
     return [load(path) for path in sorted(folder_of(study).glob(f"texts/{paths.RECORDS}"))]
 
 
 def load_study(study: str) -> list[Record]:
-    """The records of a study, in the order of the file names; none for a study without results.
+    """Load the records of a study, in the order of the file names; none for a study without results.
 
     Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
     out. A file is read again only where it has changed: do not change what is in a record.
@@ -139,13 +139,13 @@ def load_study(study: str) -> list[Record]:
 
 @lru_cache(maxsize=4096)  # less than the records of a study would hold none of them until they are asked for again
 def _unchanged(path: Path, time: int, size: int) -> Record:
-    """The record in a file, as long as the file is the same."""
+    """Load the record in a file, as long as the file is the same."""
     return load(path)
 
 
 def current(records: Iterable[Record]) -> list[Record]:
-    """The records without those that a larger one stands for: of the same settings, with the same trials and more, or
-    with more that was measured of them (sizes of ensembles, own metrics)."""
+    """Leave out the records that a larger one stands for: of the same settings, with the same trials and more, or with
+    more that was measured of them (sizes of ensembles, own metrics)."""
     records, superseded = list(records), set[int]()
 
     def settings(record: Record) -> str:

@@ -18,7 +18,7 @@ KINDS = (*CELLS, "baseline")
 
 
 def in_json(content: object, **how: Any) -> str:
-    """A value as JSON that every reader takes (``how``: as of ``json.dumps``)."""
+    """Write a value as JSON that every reader takes (``how``: as of ``json.dumps``)."""
     try:
         return json.dumps(content, allow_nan=False, **how)
     except ValueError:  # there is NaN or an infinity, which is rare
@@ -26,7 +26,7 @@ def in_json(content: object, **how: Any) -> str:
 
 
 def _finite(value: object) -> object:
-    """The value with ``None`` for every number that is not finite."""
+    """Return the value with ``None`` for every number that is not finite."""
     if isinstance(value, dict):
         return {key: _finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -35,7 +35,7 @@ def _finite(value: object) -> object:
 
 
 def with_numbers(record: dict[str, Any]) -> dict[str, Any]:
-    """A record that was read, with NaN where its file has ``null`` for a number."""
+    """Return a record that was read, with NaN where its file has ``null`` for a number."""
     if record.get("kind") in list(KINDS):
         return {key: _filled(value, key) for key, value in record.items()}
     if "val_loss" in record:  # of a replay
@@ -44,7 +44,7 @@ def with_numbers(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled(value: Any, key: str = "") -> Any:
-    """The value that stands below a key, with NaN for every ``None`` that is a missing number."""
+    """Return the value that stands below a key, with NaN for every ``None`` that is a missing number."""
     if key in NO_NUMBERS:
         return value
     if isinstance(value, dict):

@@ -109,13 +109,13 @@ def load_baselines(study: str) -> pd.DataFrame:
 
 
 def load_records(study: str) -> list[Record]:
-    """A study's records, of which some have trials."""
+    """Load a study's records, of which some have trials."""
     check_name("study with trials", study, store.studies(), paths.shown(paths.results()))
     return store.load_study(study)
 
 
 def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables of some records of one study."""
+    """Make the two tables of some records of one study."""
     main = list(filter(kind_of, records))
     names = differing(main)
     arms = [(record, _columns(record, names)) for record in main]
@@ -123,7 +123,7 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
-    """A row a training run of some arms."""
+    """Make a table with a row a training run of some arms."""
     always = [*ALWAYS["trials"]]
     for kind in sorted({record["kind"] for record, _ in arms} or {"trials"}):
         always += KNOWN["measured"].get(kind, ["best_val_loss"])
@@ -136,12 +136,12 @@ def losses_of(arms: Sequence[Arm], of: str) -> pd.DataFrame:
 
 
 def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:
-    """A row an evaluation during training of some arms."""
+    """Make a table with a row an evaluation during training of some arms."""
     return _table(arms, blocks.curves, ALWAYS["curves"])
 
 
 def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
-    """A row a pair of networks of some arms, of one of ``BLOCKS``."""
+    """Make a table with a row a pair of networks of some arms, of one of ``BLOCKS``."""
     apart = BLOCKS[of]
 
     def rows(record: Record) -> Iterator[Row]:
@@ -168,15 +168,15 @@ def arms_of(study: str, kind: str) -> list[Arm]:
 
 
 def _part(record: Record) -> str:
-    """Of ``KINDS``."""
+    """Return of which of ``KINDS`` a record is."""
     if text(settings_of(record)["protocol"], "protocol") != "corrected":
         return "defective"
     return record["kind"] if record["kind"] in KINDS else "trials"
 
 
 def _table(arms: Sequence[Arm], rows_of: Callable[[Record], Iterable[Row]], always: Sequence[str]) -> pd.DataFrame:
-    """The rows of some arms. Columns as in ``COLUMNS``, then a study's own; what is empty is left out but for
-    ``always``; numbers are numbers."""
+    """Make a table of the rows of some arms. Columns are as in ``COLUMNS``, then a study's own; what is empty is left
+    out but for ``always``; numbers are numbers."""
     rows: list[Row] = []
     for record, shared in arms:
         rows += [shared | row for row in rows_of(record)]
@@ -190,7 +190,7 @@ def _table(arms: Sequence[Arm], rows_of: Callable[[Record], Iterable[Row]], alwa
 
 
 def _columns(record: Record, names: Sequence[str]) -> Row:
-    """What an arm's rows share; ``names``: the settings that tell arms apart."""
+    """Return what an arm's rows share; ``names``: the settings that tell arms apart."""
     own, cell = settings_of(record), cell_of(record)
     row = {name: own[name] for name in COLUMNS if name in own and name != "seed"} | cell
     if record["kind"] == "ablation":
@@ -209,8 +209,8 @@ def _columns(record: Record, names: Sequence[str]) -> Row:
 
 
 def _pair(pair: Record) -> Row:
-    """Names of the two, or their members where they are ensembles, and every number; of a run and its changed
-    repetition also the seed and the change."""
+    """Name the two, or their members where they are ensembles, with every number; of a run and its changed repetition
+    also the seed and the change."""
     first, second = (tuple(one) if isinstance(one, list) else one for one in pair["between"])
     changed = change_of(second) if isinstance(second, str) and "-" in second else {}
     numbers = {name: value for name, value in pair.items() if isinstance(value, float | int)}

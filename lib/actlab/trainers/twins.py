@@ -59,7 +59,7 @@ class Design:
     """The step before which it does."""
 
     def copies(self, iteration: int) -> bool:
-        """Whether it uses the slopes of its source at a step (from 0)."""
+        """Say whether it uses the slopes of its source at a step (from 0)."""
         return self.source is not None and self.start <= iteration < self.stop
 
 
@@ -81,7 +81,7 @@ FOLLOWER = rf"(own|copied)(-([1-9]\d{{0,5}}|ulp|1e-\d{{1,2}}))?|flip-[1-9]\d{{0,
 
 
 def design(name: str) -> Design:
-    """The design of a follower; ``BadInput`` lists how one may be called.
+    """Find the design of a follower; ``BadInput`` lists how one may be called.
 
     ``own``, ``copied``: one bit away, with its own slopes or the leader's; ``own-50``, ``copied-50``: until that step
     only; ``own-1e-9``, ``own-ulp``: with that first change; ``flip-50``: the leader, but for one gate in that step; or
@@ -100,7 +100,7 @@ def design(name: str) -> Design:
 
 
 def with_sources(names: Sequence[str]) -> list[str]:
-    """These followers, and before each the networks whose slopes it uses or that it is compared with."""
+    """List these followers, and before each the networks whose slopes it uses or that it is compared with."""
     found: dict[str, None] = {}
     for name in names:
         made = design(name)
@@ -110,7 +110,8 @@ def with_sources(names: Sequence[str]) -> list[str]:
 
 
 def begin(net: nn.Module, change: str, dtype: torch.dtype) -> nn.Module:
-    """A fresh network in float32 after the first change of its design, in the type in which it trains."""
+    """Make the first change of its design in a fresh network in float32, and bring it to the type in which it
+    trains."""
     if "bit" in change:
         perturb(net, place=1 if "second" in change else 0)
     net.to(dtype)
@@ -160,12 +161,12 @@ class Network:
                 activation.register_forward_hook(self.after)
 
     def ready(self, coupled: bool) -> None:
-        """Before a forward pass."""
+        """Forget what was noted, before a forward pass."""
         self.coupled = coupled
         self.inputs.clear()
 
     def after(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> Tensor | None:
-        """After an activation: what it gives in place of ``out``; ``None``: that."""
+        """Return what an activation gives in place of ``out``; ``None``: that."""
         if not self.coupled:
             return None
         b, place = given[0], len(self.inputs)
@@ -185,7 +186,7 @@ class Network:
 
 
 def reach(a: Tensor) -> Tensor:
-    """The largest input of a layer that is near the corner."""
+    """Return the largest input of a layer that is near the corner."""
     return NEAR * a.square().mean().sqrt()
 
 
@@ -203,7 +204,7 @@ class Crossings:
     """The other columns of the last step."""
 
     def add(self, iteration: int, one: Network, other: Network) -> None:
-        """Those of a step."""
+        """Count those of a step."""
         total = sum(a.numel() for a in one.inputs)
         count, density, expected = 0, 0.0, 0.0
         for a, b in zip(one.inputs, other.inputs, strict=True):
@@ -221,7 +222,7 @@ class Crossings:
         self.now |= {"corner_density": density / total, "corner_distance": distance}
 
     def row(self) -> dict[str, float]:
-        """The columns of a measured step; the counts begin anew."""
+        """Return the columns of a measured step; the counts begin anew."""
         row = {**self.now, "crossings": self.counted, "expected_crossings": self.expected}
         self.counted, self.expected = 0, 0.0
         return row | ({} if self.first is None else {"first_crossing": self.first})
@@ -229,23 +230,23 @@ class Crossings:
 
 @torch.no_grad()
 def distance(tensors: Iterable[Tensor], others: Iterable[Tensor]) -> float:
-    """L2 norm of the difference of two lists of tensors."""
+    """Return the L2 norm of the difference of two lists of tensors."""
     return norm(a - b for a, b in zip(tensors, others, strict=True))
 
 
 def norm(tensors: Iterable[Tensor]) -> float:
-    """L2 norm of several tensors together, in double precision."""
+    """Return the L2 norm of several tensors together, in double precision."""
     return math.sqrt(sum(a.double().square().sum().item() for a in tensors))
 
 
 def gradients_of(network: Network) -> list[Tensor]:
-    """The gradients of a network's weights."""
+    """List the gradients of a network's weights."""
     return [weight.grad for weight in network.net.parameters() if weight.grad is not None]
 
 
 @torch.no_grad()
 def compared(nets: Mapping[str, Network], pairs: Sequence[tuple[str, str]], windows: Windows) -> list[dict[str, float]]:
-    """For each pair its total variation, as ordinary networks and with the slopes with which they train
+    """Measure the total variation of each pair, as ordinary networks and with the slopes with which they train
     (``_as_trained``), and the second's loss with these."""
     found: list[dict[str, float]] = [defaultdict(float) for _ in pairs]
     positions = windows.inputs.numel()
