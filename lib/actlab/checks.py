@@ -81,7 +81,7 @@ def check_types(namespace: dict[str, Any], declared: Mapping[str, type], others:
     if shell := get_ipython():
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(pd.DataFrame, readable)
-        formatter.for_type(pd.Series, lambda column: readable(column.to_frame("" if column.name is None else None)))
+        formatter.for_type(pd.Series, lambda column: readable(column.to_frame(column.name or "")))
     for name in injected(namespace):
         check_name("parameter", name, [*declared, *others], WHERE)
     for name, wanted in declared.items():
@@ -104,9 +104,9 @@ def readable(table: pd.DataFrame) -> str:
 
 
 def _said(value: Any) -> Any:
-    """What a level or a metric is called; anything else as it is."""
+    """What a level or a metric is called, and a whole number without decimals; anything else as it is."""
     if not isinstance(value, str):
-        return value
+        return int(value) if isinstance(value, float) and value.is_integer() else value
     return EVERY[value].short if value in EVERY else words(value)
 
 
