@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -133,12 +134,16 @@ def sources(parts: Parts) -> dict[str, Any]:
 
 
 def load_plugins(files: Iterable[str]) -> None:
-    """Read plug-in files and register their parts; a file that is loaded with this content already is left alone.
+    """Read plug-in files and register their parts; a file that is loaded with this content already is left alone. A
+    name with dots is a module of an installed package: ``actlab_audit.defects`` measures the published defects.
 
     Raises:
         BadInput: a file that cannot be read or run, or registers nothing.
     """
     for name in [files] if isinstance(files, str) else files:
+        if re.fullmatch(r"\w+(\.\w+)+", name) and not name.endswith(".py"):
+            import_module(name)
+            continue
         place = paths.located(name)
         try:
             text = read_text(place)
