@@ -62,21 +62,21 @@ def report(
         from actlab.study.fields import our_name
 
         activations = [our_name(name) for name in activations]
-    shown = reports.load(study, _names(model), activations, reference, _names(group), factor)
+    loaded = reports.load(study, _names(model), activations, reference, _names(group), factor)
     drawn = (_names(formats) or ["png"]) if plots else []
     written = []
-    for path in reports.write(shown, paths.located(str(out)) if out else Path("out") / study, drawn):
+    for path in reports.write(loaded, paths.located(str(out)) if out else Path("out") / study, drawn):
         written.append(str(path))
         console.print(str(path))
-    for table in (shown.rates["rates"], reports.spreads(shown)):
+    for table in (loaded.rates["rates"], reports.spreads(loaded)):
         if len(table):
             print_table(table)
-    if drawn and (sentence := reports.left_out(shown)):
+    if drawn and (sentence := reports.left_out(loaded)):
         console.print(sentence)
     if as_json:
-        tables = {"estimates": shown.estimates, "differences": shown.differences, "rates": shown.rates["rates"]}
+        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates["rates"]}
         rows = {name: table.to_dict("records") for name, table in tables.items()}
-        print_json({"study": study, "reference": shown.reference, "files": written, **rows})
+        print_json({"study": study, "reference": loaded.reference, "files": written, **rows})
 
 
 def _names(values: list[str] | None) -> list[str]:

@@ -47,9 +47,9 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
         if metric in two.metrics and (same_data or not of_trials(metric)):
             rows = pd.concat([study.rows_of(metric).drop(columns=ARM) for study in (one, two)])
             rows = rows.assign(key=rows.pop("record").map(keys)).merge(arms[["key", *ARM]].drop_duplicates("key"))
-            found = contrasts(rows.drop(columns="key"), metric, ARM, "study", first, unpaired=of_trials(metric))
-            found = clipped(found[found["status"] != "missing"], metric, signed=True)
-            differences.append(found.drop(columns="study").assign(metric=metric))
+            contrast = contrasts(rows.drop(columns="key"), metric, ARM, "study", first, unpaired=of_trials(metric))
+            contrast = clipped(contrast[contrast["status"] != "missing"], metric, signed=True)
+            differences.append(contrast.drop(columns="study").assign(metric=metric))
     table = pd.concat(differences, ignore_index=True)
     if table["difference"].isna().all():
         raise BadInput(f"nothing has a value in both {first} and {second} that can be compared")

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from actlab.figures import plots
 from actlab.figures.primitives import Line, lines
 from actlab.records.labels import METRICS
-from actlab.records.tables import load_curves
+from actlab.records.tables import curves_of
 from actlab.report.arms import ARM
 from actlab.report.study import METRIC, Report, main
 
@@ -68,7 +68,7 @@ def training(report: Report) -> pd.DataFrame:
     """The mean training and validation losses along training: a row an arm, evaluation and ``panel``; of more than two
     groups the validation losses alone."""
     runs = report.runs[["record", "trial", *ARM]]
-    curves = load_curves(report.study, "all").merge(runs).replace(math.inf, math.nan)
+    curves = curves_of(report.arms).merge(runs).replace(math.inf, math.nan)
     curves = curves.rename(columns={"train_loss": "training", "val_loss": "validation"})
     splits = ["training", "validation"] if len(report.levels[0]) < 3 else ["validation"]
     losses = curves.melt([*ARM, "iteration"], splits, "split", "loss").dropna(subset="loss")

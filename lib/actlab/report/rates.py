@@ -20,11 +20,11 @@ def rates_of(study: str, records: list[Record]) -> dict[str, pd.DataFrame]:
         rate was ``chosen``.
     """
     arms = {record["arm"] for record in records}
-    found = [choice for choice in choices(study) if arms & {*choice.arms}]
-    names = [*dict.fromkeys(name for choice in found for name in choice.settings)]
-    names = [name for name in names if len({repr(choice.settings.get(name)) for choice in found}) > 1]
+    tunings = [choice for choice in choices(study) if arms & {*choice.arms}]
+    names = [*dict.fromkeys(name for choice in tunings for name in choice.settings)]
+    names = [name for name in names if len({repr(choice.settings.get(name)) for choice in tunings}) > 1]
     chosen, tried = [], []
-    for choice in found:
+    for choice in tunings:
         cell = choice.cell
         if names:
             cell = cell | {"setting": ", ".join(f"{name}={text(choice.settings.get(name))}" for name in names)}

@@ -123,12 +123,12 @@ class Report:
 
     def part(self, cells: Collection[tuple[str, str]]) -> Report:
         """Some arms of it, each a group and an arm; the tests stay those of the whole."""
-        kept = {}
+        parts = {}
         for name, table in self.tables.items():
             inside = pd.MultiIndex.from_frame(table[ARM]).isin(cells)
-            kept[name] = table[inside].reset_index(drop=True)
-        names = {*kept["trials"]["record"]}
-        return replace(self, arms=[arm for arm in self.arms if arm[0]["arm"] in names], **kept)
+            parts[name] = table[inside].reset_index(drop=True)
+        names = {*parts["trials"]["record"]}
+        return replace(self, arms=[arm for arm in self.arms if arm[0]["arm"] in names], **parts)
 
 
 def read(study: str, factor: str = "") -> Report:
@@ -191,23 +191,23 @@ def load(
 def _estimates(study: Report, metric: str) -> pd.DataFrame:
     """The mean of each arm, as ``Report.estimates`` has it."""
     table = study.rows_of(metric)
-    found, rows = means(table, metric, ARM), table.groupby(ARM, sort=False)[metric]
-    found["few"] = found["se"] == 0
+    estimates, rows = means(table, metric, ARM), table.groupby(ARM, sort=False)[metric]
+    estimates["few"] = estimates["se"] == 0
     if of_trials(metric):
-        found["sd"] = rows.std().to_numpy()
+        estimates["sd"] = rows.std().to_numpy()
     else:
-        found["few"] |= np.array([few_differ(values.dropna()) for _, values in rows], dtype=bool)
-        limits = log_limits(found["estimate"], found["low"], found["high"])
-        found["low"], found["high"] = (side.where(~found["few"]) for side in map(pd.Series, limits))
-    found.insert(0, "metric", metric)
-    return clipped(found, metric).drop(columns=["se", "df"])
+        estimates["few"] |= np.array([few_differ(values.dropna()) for _, values in rows], dtype=bool)
+        limits = log_limits(estimates["estimate"], estimates["low"], estimates["high"])
+        estimates["low"], estimates["high"] = (side.where(~estimates["few"]) for side in map(pd.Series, limits))
+    estimates.insert(0, "metric", metric)
+    return clipped(estimates, metric).drop(columns=["se", "df"])
 
 
 def _differences(study: Report, metric: str, reference: str) -> pd.DataFrame:
     """Each arm minus the reference, as ``Report.differences`` has it."""
-    found = contrasts(study.rows_of(metric), metric, ["group"], "arm", reference, unpaired=of_trials(metric))
-    found.insert(0, "metric", metric)
-    return clipped(found[found["status"] != "missing"], metric, signed=True)
+    differences = contrasts(study.rows_of(metric), metric, ["group"], "arm", reference, unpaired=of_trials(metric))
+    differences.insert(0, "metric", metric)
+    return clipped(differences[differences["status"] != "missing"], metric, signed=True)
 
 
 def _changed(study: Report) -> pd.DataFrame:
@@ -227,20 +227,18 @@ def _plain(study: Report, rows_of: Callable[..., pd.DataFrame], *of: str) -> pd.
 
 def _averaged(study: Report) -> pd.DataFrame:
     """As ``Report.averaged`` has it."""
-    by, pairs, losses = (
-        [*ARM, "decay"],
-        *(_plain(study, rows, "average") for rows in (tables.pairs_of, tables.losses_of)),
-    )
+    by = [*ARM, "decay"]
+    pairs, losses = (_plain(study, rows_of, "average") for rows_of in (tables.pairs_of, tables.losses_of))
     if pairs.empty:
         return NOTHING
     losses["change"] = losses["val_loss"] - losses["single_loss"]
-    found = means(pairs, METRIC, by).rename(columns={"estimate": "averaged"})
+    averaged = means(pairs, METRIC, by).rename(columns={"estimate": "averaged"})
     for name, table in (
         ("single", means(main(study.pairs), METRIC, ARM)[[*ARM, "estimate"]]),
         ("loss_change", means(losses, "change", by)[[*by, "estimate"]]),
     ):
-        found = found.merge(table.rename(columns={"estimate": name}))
-    return found[[*by, "single", "averaged", "low", "high", "loss_change"]]
+        averaged = averaged.merge(table.rename(columns={"estimate": name}))
+    return averaged[[*by, "single", "averaged", "low", "high", "loss_change"]]
 
 
 def _at_equal_loss(study: Report, reference: str) -> pd.DataFrame:
@@ -250,8 +248,8 @@ def _at_equal_loss(study: Report, reference: str) -> pd.DataFrame:
     if along["iteration"].nunique() < 2 or reference not in set(along["arm"]):
         return NOTHING
     curves, bigram = curves[curves["record"].isin(along["record"])], bigram_loss(study.study)
-    found = equal_loss(curves, along, METRIC, ["group"], "arm", reference, exclude_above=bigram)
-    return found[found["status"] != "missing"]
+    differences = equal_loss(curves, along, METRIC, ["group"], "arm", reference, exclude_above=bigram)
+    return differences[differences["status"] != "missing"]
 
 
 def bigram_loss(study: str) -> float | None:

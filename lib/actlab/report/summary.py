@@ -42,21 +42,23 @@ def text(report: Report, tables: dict[str, pd.DataFrame]) -> str:
         "learning rates": report.rates["rates"],
     }
     lines = [f"study {report.study}: {HEAD}", *_settings(report), *too_early(report)]
-    for title, found in parts.items():
-        if len(found):
-            named = found.index.name or found.index.names[0]
-            lines += ["", title, found.to_string(index=bool(named), float_format="{:.4g}".format, na_rep="")]
+    for title, content in parts.items():
+        if len(content):
+            named = content.index.names != [None]
+            lines += ["", title, content.to_string(index=named, float_format="{:.4g}".format, na_rep="")]
     return "\n".join([*lines, ""])
 
 
 def table(report: Report, metric: Metric) -> pd.DataFrame:
     """A metric: a row an arm, with its 95% interval and n, the noise floor where one was run, and the difference from
     the reference where it was tested; a star marks one that is significant (Holm)."""
-    found, form = report.of(metric.name, report.estimates), f".{metric.digits}f"
-    cells = pd.DataFrame({metric.short: intervals(found, "estimate", form) + found["few"].map({True: FEW, False: ""})})
+    estimates, form = report.of(metric.name, report.estimates), f".{metric.digits}f"
+    cells = pd.DataFrame(
+        {metric.short: intervals(estimates, "estimate", form) + estimates["few"].map({True: FEW, False: ""})}
+    )
     if of_trials(metric.name):
-        cells["sd"] = found["sd"].map(f"{{:{form}}}".format).replace("nan", "")
-    cells["n"] = found["n"].astype(str)
+        cells["sd"] = estimates["sd"].map(f"{{:{form}}}".format).replace("nan", "")
+    cells["n"] = estimates["n"].astype(str)
     if not of_trials(metric.name) and len(report.floors):
         for variant, rows in report.floors.groupby("variant", sort=False):
             cells[words(str(variant))] = rows.set_index(ARM)[metric.name].map(small)
@@ -85,7 +87,7 @@ def intervals(table: pd.DataFrame, value: str, form: str) -> pd.Series[str]:
 def spreads(report: Report) -> pd.DataFrame:
     """A row a metric and group with two arms or more: the ``mean`` over its arms, how much they vary (``CV%``), and the
     arms with the ``lowest`` and the ``highest`` mean, of so many ``arms`` that were run."""
-    found = []
+    spreads_of_metrics = []
     for name in (METRIC, "relative_pd", "val_loss", "val_accuracy"):
         if name in report.metrics:
             grid = report.grid(name)
@@ -93,8 +95,8 @@ def spreads(report: Report) -> pd.DataFrame:
             mean, metric = grid.mean(axis=1), report.metrics[name].short
             columns = {"metric": metric, "mean": mean, "CV%": 100 * grid.std(axis=1, ddof=0) / mean}
             ends = {"lowest": grid.idxmin(axis=1), "highest": grid.idxmax(axis=1), "arms": grid.count(axis=1)}
-            found.append(pd.DataFrame(columns | ends).reset_index())
-    return pd.concat(found)
+            spreads_of_metrics.append(pd.DataFrame(columns | ends).reset_index())
+    return pd.concat(spreads_of_metrics)
 
 
 def settings_table(records: Sequence[Record]) -> pd.DataFrame:
