@@ -64,11 +64,8 @@ def settings_of(record: Record) -> dict[str, Any]:
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings in which a user's own text is known by its hash alone, whatever its file is called."""
-    found = dict(config)
-    parts = config.get("parts")
-    if isinstance(parts, Mapping) and "dataset" in parts:
-        found.pop("dataset", None)
-    return found
+    by_hash = "dataset" in config.get("parts", {})
+    return {name: value for name, value in config.items() if not (by_hash and name == "dataset")}
 
 
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
