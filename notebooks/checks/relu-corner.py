@@ -96,6 +96,14 @@ def check_float64(ratios: pd.DataFrame, exact: pd.DataFrame, first: pd.Series) -
     holds(exact["own-ulp"].between(4e-16, 5e-15).all(), "one bit of a double")
 
 
+def check_one_flipped_gate(flipped: pd.DataFrame, after_flip: pd.api.typing.SeriesGroupBy) -> None:
+    """In percent, smallest and largest of three seeds."""
+    agrees(set(after_flip.size()), {3}, "three seeds")
+    early, late = flipped[["flip-1", "flip-50"]], flipped["flip-250"]
+    agrees([early.min(axis=None), early.max(axis=None)], [5, 13], "flipped in step 1 or 50", digits=0)
+    agrees([late.min(axis=None), late.max(axis=None)], [1.4, 4.7], "flipped in step 250", digits=1)
+
+
 def check_how_much_the_corner_adds(decades: pd.DataFrame, last: pd.DataFrame) -> None:
     """Powers of ten of the distance of the weights."""
     five = decades.drop("tinylstm")
@@ -146,6 +154,7 @@ def check_the_verdicts(plan: pd.DataFrame) -> None:
     said = {
         "control": ["held"] * 6,
         "control-float64": ["held", "held", "undecided"],
+        "control-flip": ["held"],
         "control-law-small": ["held"],
         "gates": ["undecided", "held", "held"],
         "gates-eps": ["held"],
