@@ -1,4 +1,4 @@
-"""Every way computes, trains and evaluates the same model; tables say what was measured."""
+"""Every way computes, trains and evaluates the same model."""
 
 from itertools import product
 

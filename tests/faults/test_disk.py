@@ -1,4 +1,4 @@
-"""Files that cannot be written, a folder that is none, files that were cut or edited."""
+"""Files that cannot be written, and files that were cut or edited."""
 
 import os
 import signal

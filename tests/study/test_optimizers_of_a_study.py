@@ -1,4 +1,4 @@
-"""Language models under each optimizer, a user's own too; PyTorch's names of activations and devices."""
+"""Language models under each optimizer, a user's own too; PyTorch's names of activations."""
 
 import pytest
 import tiny
