@@ -1,4 +1,4 @@
-"""What commands print for programs and for people: strict JSON, completion."""
+"""What commands print for programs: strict JSON."""
 
 import json
 import re
@@ -7,11 +7,8 @@ import nbformat
 import pytest
 import tiny
 import yaml
-from typer.testing import CliRunner
 
 from actlab import paths
-from actlab.cli import app
-from actlab.cli.results import LISTS, _catalogue
 
 pytestmark = pytest.mark.usefixtures("toy")
 
@@ -57,15 +54,3 @@ def test_json_has_the_documented_keys(study, capsys):
     assert [*report] == keys["report STUDY"]
     assert all((paths.Path.cwd() / name).exists() for name in report["files"])
     assert None in {row["low"] for row in report["estimates"]}
-
-
-def test_what_can_be_listed_is_completed():
-    """The names of the help are those of the table; a shell gets those of studies and commands."""
-    assert {*LISTS} == {"studies", "fields", *_catalogue()}
-    for words, wanted in (
-        ("actlab list opt", "optimizers"),
-        ("actlab rep", "report"),
-        ("actlab run --dry", "--dry-run"),
-    ):
-        asked = {"_ACTLAB_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-        assert wanted in CliRunner().invoke(app, [], env=asked, prog_name="actlab").output.split()

@@ -23,6 +23,14 @@ def study():
     return "made-up"
 
 
+@pytest.fixture(scope="module")
+def lite():
+    """The report of a committed study."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ACTLAB_RESULTS", raising=False)
+        yield report.load("repro-lite")
+
+
 def summary_of(study, *only):
     found = report.load(study, *only)
     return summary.text(found, summary.tables_of(found))
@@ -83,10 +91,10 @@ def test_figures_of_a_large_study_show_its_first_groups(tmp_path):
         report.load("made-up", groups=["learning_rate=2"])
 
 
-def test_a_part_of_a_study_is_judged_as_in_the_whole(committed):
+def test_a_part_of_a_study_is_judged_as_in_the_whole(committed, lite):
     """Holm runs over the whole study: what is shown of it changes no p-value."""
     columns = ["group", "arm", "metric", "difference", "p_holm"]
-    whole = report.load("repro-lite").differences[columns]
+    whole = lite.differences[columns]
     part = report.load("repro-lite", ["tinylstm"]).differences[columns]
     expected = whole[whole["group"] == "tinylstm"].reset_index(drop=True)
     pd.testing.assert_frame_equal(part, expected)
@@ -132,9 +140,7 @@ def test_protocol_and_an_ignored_activation_are_said():
     assert "varies all" in text
 
 
-@pytest.mark.parametrize(
-    ("name", "unit"), [("mnist", "image"), ("ablation-novels", "token"), ("repro-lite", "character")]
-)
+@pytest.mark.parametrize(("name", "unit"), [("mnist", "image"), ("ablation-novels", "token"), ("extreme", "character")])
 def test_losses_have_the_unit_of_their_kind(committed, name, unit):
     """Nats per image, per token, per character."""
     labels = {metric.label for metric in report.load(name).metrics.values() if "nats" in metric.label}
@@ -142,7 +148,7 @@ def test_losses_have_the_unit_of_their_kind(committed, name, unit):
     assert all(f"nats per {unit})" in label for label in labels)
 
 
-def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):
+def test_a_run_that_a_noise_floor_shares_is_counted_once(committed, lite):
     """The seconds of repro-lite, added up from its records: 6 models x 6 activations x (5 seeds + 2 repetitions of the
     first)."""
     spent = [
@@ -152,7 +158,7 @@ def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):
         if record["kind"] == "trials" or "-" in trial["label"]
     ]
     assert len(spent) == 6 * 6 * (5 + 2)
-    text = summary_of("repro-lite")
+    text = summary.text(lite)
     assert f"trials: {len(spent)} done" in text
     assert f"training and evaluation: {sum(spent):,.0f} s, " in text
 
