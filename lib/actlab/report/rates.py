@@ -11,7 +11,7 @@ from actlab.records.store import Record
 
 def rates_of(study: str, records: list[Record]) -> dict[str, pd.DataFrame]:
     """The rates of the models and activations (or optimizers, symmetries and activations) among some records, empty
-    where the study chooses none. A cell among several that differ in a setting has a column ``setting``.
+    where the study chooses none. A cell that was tuned under several settings has a column ``setting``.
 
     Returns:
         ``rates``: a row each, the chosen ``learning_rate`` (or ``rate_factor``), missing as long as trials are, and its
@@ -21,7 +21,8 @@ def rates_of(study: str, records: list[Record]) -> dict[str, pd.DataFrame]:
     """
     arms = {record["arm"] for record in records}
     tunings = [choice for choice in choices(study) if arms & {*choice.arms}]
-    names = [*dict.fromkeys(name for choice in tunings for name in choice.settings)]
+    several = len({repr(choice.cell) for choice in tunings}) < len(tunings)
+    names = [*dict.fromkeys(name for choice in tunings for name in choice.settings if several)]
     names = [name for name in names if len({repr(choice.settings.get(name)) for choice in tunings}) > 1]
     chosen, tried = [], []
     for choice in tunings:
