@@ -158,7 +158,7 @@ def test_a_run_that_a_noise_floor_shares_is_counted_once(committed, lite):
         if record["kind"] == "trials" or "-" in trial["label"]
     ]
     assert len(spent) == 6 * 6 * (5 + 2)
-    text = summary.text(lite)
+    text = summary.text(lite, summary.tables_of(lite))
     assert f"trials: {len(spent)} done" in text
     assert f"training and evaluation: {sum(spent):,.0f} s, " in text
 
