@@ -42,7 +42,7 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     same_data = {*before["data"]} == {*after["data"]}
     if not same_data:
         lines.append("measured on different data: losses and accuracies are not compared")
-    differences = [pd.DataFrame(columns=["difference"])]
+    differences = []
     for metric in one.metrics:
         if metric in two.metrics and (same_data or not of_trials(metric)):
             rows = pd.concat([study.rows_of(metric).drop(columns=ARM) for study in (one, two)])
@@ -50,8 +50,9 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
             contrast = contrasts(rows.drop(columns="key"), metric, ARM, "study", first, unpaired=of_trials(metric))
             contrast = clipped(contrast[contrast["status"] != "missing"], metric, signed=True)
             differences.append(contrast.drop(columns="study").assign(metric=metric))
-    table = pd.concat(differences, ignore_index=True)
-    if table["difference"].isna().all():
+    if all(contrast["difference"].isna().all() for contrast in differences):
         raise BadInput(f"nothing has a value in both {first} and {second} that can be compared")
     alone = len({*arms["key"]} ^ {*others["key"]})
-    return [*lines, f"{len(shared)} arms are in both studies, {alone} in one of them"], table
+    return [*lines, f"{len(shared)} arms are in both studies, {alone} in one of them"], pd.concat(
+        differences, ignore_index=True
+    )
