@@ -67,7 +67,7 @@ def check_the_control(ratios: pd.DataFrame, results: pd.DataFrame, end: pd.DataF
     agrees([third.min(axis=None), third.max(axis=None)], [1, 1], "where its own leader ends", digits=2)
     copied = 100 * single.loc["third to own", MODELS]
     agrees([copied.min(), copied.max()], [0.00003, 0.00006], "from the one that it copies (%)", digits=5)
-    pairs = ratios[["own / untrained gates", "own / a stranger's gates"]]
+    pairs = ratios[["own / untrained gates", "own / another seed's gates"]]
     agrees(pairs.min(axis=None), 280, "times as close, at least", digits=-1)
     holds(pairs.loc["convlm"].min() > 10_000, "ten thousand times in convlm")
     other = 100 * (ratios["another seed, copying / not"] - 1)
