@@ -73,9 +73,13 @@ def tokens(source):
     docstrings = sum(
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in ast.walk(ast.parse(source))
     )
-    every = tokenize.generate_tokens(io.StringIO(source).readline)
-    names = [tokenize.tok_name[token.type] for token in every if token.type not in LAYOUT]
-    return sum(not name.startswith("FSTRING") for name in names) - docstrings
+    count = depth = 0  # of f-strings, which are one token up to Python 3.11
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        name = tokenize.tok_name[token.type]
+        depth -= name == "FSTRING_END"
+        count += token.type not in LAYOUT and depth == 0 and name != "FSTRING_END"
+        depth += name == "FSTRING_START"
+    return count - docstrings
 
 
 def test_the_house_is_small():
