@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import torch
 from filelock import FileLock
 from pydantic import Field
@@ -67,7 +68,7 @@ def own_shards(folder: str, vocab_size: int) -> Shards:
     """
     train, validation = (tuple(find_shards(paths.data() / folder, split)) for split in ("train", "val"))
     for path in (*train, *validation):
-        if (largest := read_shard(path).max(initial=0)) >= vocab_size:
+        if (largest := int(np.max(read_shard(path), initial=0))) >= vocab_size:
             raise DataError(f"{path} holds token {largest}, but the vocabulary has {vocab_size}")
     hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}
     about = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
