@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 SUPPORTED = ("3.11", "3.12", "3.13")
-COMMANDS = (["make", "book", "WORKERS=1"], ["make", "tests", "WORKERS=1"])
+COMMANDS = (["make", "book"], ["make", "tests"])
 SAY = "import ensurepip, sys, venv; print(sys.version.split()[0], sys.executable)"
 """Run by an interpreter that can make an environment."""
 
@@ -44,12 +44,12 @@ def interpreters(programs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def tried(program: str, folder: Path) -> str:
+def tried(program: str, folder: Path, workers: int) -> str:
     """Run the commands with an interpreter in a fresh clone; returns the end of what a failed one says, or nothing."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     known = {name: os.environ[name] for name in ("PATH", "HOME", "ACTLAB_DATA", "LANG") if name in os.environ}
     for command in COMMANDS:
-        done = says(*command, f"PYTHON={program}", cwd=folder, env=known)
+        done = says(*command, f"PYTHON={program}", f"WORKERS={workers}", cwd=folder, env=known)
         if done.returncode:
             return f"{' '.join(command)}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}"
     shutil.rmtree(folder)
@@ -63,7 +63,10 @@ def main() -> int:
     absent = [each for each in SUPPORTED if not any(version.startswith(f"{each}.") for version in (here, *others))]
     print(f"checked: Python {here}; also here: {', '.join(others) or 'none'}; absent: {', '.join(absent) or 'none'}")
     with tempfile.TemporaryDirectory(prefix="actlab-pythons-") as folder, ThreadPoolExecutor(2) as pool:
-        outcomes = pool.map(lambda version: tried(others[version], Path(folder) / version), others)
+        workers = dict.fromkeys(others, 1)
+        if len(others) % 2:
+            workers[[*others][-1]] = os.cpu_count() or 1  # nothing is left to run beside it
+        outcomes = pool.map(lambda version: tried(others[version], Path(folder) / version, workers[version]), others)
         failed = 0
         for version, said in zip(others, outcomes, strict=True):
             print(f"Python {version} ({others[version]}): {said or 'make book and the quick tests pass'}", flush=True)
