@@ -75,13 +75,8 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
 
 def check_types(namespace: dict[str, Any], declared: Mapping[str, type], others: Collection[str] = ()) -> None:
     """``BadInput`` where an injected name is neither declared nor among ``others``, or a declared one has another
-    type; from here on tables are shown as people read them."""
-    from IPython import get_ipython
-
-    if shell := get_ipython():
-        formatter = shell.display_formatter.formatters["text/html"]
-        formatter.for_type(pd.DataFrame, readable)
-        formatter.for_type(pd.Series, lambda column: readable(column.to_frame(column.name or "")))
+    type. From here on the notebook shows its tables ``readable``."""
+    show_tables_readable()
     for name in injected(namespace):
         check_name("parameter", name, [*declared, *others], WHERE)
     for name, wanted in declared.items():
@@ -92,6 +87,16 @@ def check_types(namespace: dict[str, Any], declared: Mapping[str, type], others:
             value = namespace[name] = [*as_list(value)]
         if type(value) is not wanted and not (wanted is float and type(value) is int):
             raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted.__name__}")
+
+
+def show_tables_readable() -> None:
+    """Let a notebook show each table as ``readable`` writes it; nothing happens outside of a notebook."""
+    from IPython import get_ipython
+
+    if shell := get_ipython():
+        formatter = shell.display_formatter.formatters["text/html"]
+        formatter.for_type(pd.DataFrame, readable)
+        formatter.for_type(pd.Series, lambda column: readable(column.to_frame(column.name or "")))
 
 
 def readable(table: pd.DataFrame) -> str:
@@ -112,13 +117,15 @@ def _said(value: Any) -> Any:
 
 def _head(value: Any) -> Any:
     """The same of a column or an axis."""
-    return said.replace("_", " ") if isinstance(said := _said(value), str) else said
+    name = _said(value)
+    return name.replace("_", " ") if isinstance(name, str) else name
 
 
 def _whole(column: pd.Series) -> pd.Series:
     """Floats that are whole numbers, each of them, as integers."""
     values = column.dropna()
-    return column.astype("Int64") if column.dtype.kind == "f" and len(values) and (values % 1 == 0).all() else column
+    whole = column.dtype.kind == "f" and len(values) > 0 and (values % 1 == 0).all()
+    return column.astype("Int64") if whole else column
 
 
 def injected(namespace: Mapping[str, Any]) -> list[str]:
