@@ -48,6 +48,9 @@ def check_copied_gates(six: pd.DataFrame, cut: pd.DataFrame) -> None:
     holds(six.loc["minigpt", "at least"] < 1, "which may be chance")
     agrees(six.loc["tinylstm", ["times", "at least", "at most"]], [0.89, 0.77, 1.03], "tinylstm", digits=2)
     agrees(six.loc["convlm", "at least"], 86_000, "at least in convlm", digits=-3)
+    three = six.loc[MODELS, "copied, %"]
+    agrees(three["convlm"], 0.00006, "left in convlm (%)", digits=5)
+    agrees(three.max(), 0.05, "left at most in the three networks of the control (%)", digits=2)
     adjusted = cut["p_holm"]
     agrees(adjusted["convlm"], 2e-6, "Holm, convlm", digits=6)
     agrees(adjusted[["charlm", "hybridlm", "minigpt", "tinylstm"]], [0.01, 0.01, 0.12, 0.12], "Holm", digits=2)
@@ -68,7 +71,7 @@ def check_the_control(ratios: pd.DataFrame, results: pd.DataFrame, end: pd.DataF
     copied = 100 * single.loc["third to own", MODELS]
     agrees([copied.min(), copied.max()], [0.00003, 0.00006], "from the one that it copies (%)", digits=5)
     pairs = ratios[["own / untrained gates", "own / another seed's gates"]]
-    agrees(pairs.min(axis=None), 280, "times as close, at least", digits=-1)
+    agrees(pairs.min(axis=None), 277, "times as close, at least", digits=0)
     holds(pairs.loc["convlm"].min() > 10_000, "ten thousand times in convlm")
     other = 100 * (ratios["another seed, copying / not"] - 1)
     agrees(other.loc["convlm"], [27, 38], "another seed, further away in convlm (%)", digits=0)
