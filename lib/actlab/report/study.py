@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,25 +34,25 @@ class Report:
     study: str
     factor: str
     """The setting whose levels are compared."""
-    reference: str
-    """The level that the others of its group are compared with."""
     arms: list[tables.Arm]
     trials: pd.DataFrame
     """Of every kind of record."""
     pairs: pd.DataFrame
     """Of every kind of record."""
-    estimates: pd.DataFrame
+    reference: str = ""
+    """The level that the others of its group are compared with."""
+    estimates: pd.DataFrame = field(default_factory=NOTHING.copy)
     """A row a metric and arm: the mean with its 95% interval, inside the metric's range, and of trials the standard
     deviation. A metric of pairs has its interval on a logarithmic scale; there is none where too ``few`` differ."""
-    differences: pd.DataFrame
+    differences: pd.DataFrame = field(default_factory=NOTHING.copy)
     """A row a metric and arm: the arm minus the reference (``contrasts``); ``p_holm`` is of the whole study."""
-    averaged: pd.DataFrame
+    averaged: pd.DataFrame = field(default_factory=NOTHING.copy)
     """A row an arm and decay: what two seeds differ by as ``single`` networks and with ``averaged`` weights (95%
     ``low``, ``high``), and the ``loss_change`` of averaging (nats)."""
-    changed: pd.DataFrame
+    changed: pd.DataFrame = field(default_factory=NOTHING.copy)
     """A row an arm and ``variant``: what a change of a trial does to it as a share of what another seed does
     (``statistics.share``)."""
-    equal_loss: pd.DataFrame
+    equal_loss: pd.DataFrame = field(default_factory=NOTHING.copy)
     """The arm minus the reference in total variation, each read at the loss that all arms of the group reach
     (``statistics.equal_loss``); groups whose reference does not reach the bigram table are left out."""
 
@@ -135,8 +135,7 @@ def read(study: str, factor: str = "") -> Report:
     """A recorded study without estimates; its factor unless given is the activation, or the one setting that varies."""
     arms = tables.arms_of(study, "all")
     factor, names = named([record for record, _ in arms], factor)
-    rows = (table.merge(names) for table in (tables.trials_of(arms), tables.pairs_of(arms)))
-    return Report(study, factor, "", arms, *rows, *5 * [NOTHING])
+    return Report(study, factor, arms, tables.trials_of(arms).merge(names), tables.pairs_of(arms).merge(names))
 
 
 def load(
