@@ -160,6 +160,7 @@ def check_the_verdicts(plan: pd.DataFrame) -> None:
         "control-flip": ["held"],
         "control-law": ["held"],
         "control-law-small": ["held"],
+        "control-large": ["held"],
         "gates": ["undecided", "held", "held"],
         "gates-eps": ["held"],
         "gates-sgd": ["undecided"],
@@ -174,7 +175,12 @@ def check_the_verdicts(plan: pd.DataFrame) -> None:
 
 def check_the_law(law: pd.DataFrame, within: pd.DataFrame, dated: pd.DataFrame, beyond: pd.DataFrame) -> None:
     """Steps of the first crossing."""
-    agrees([*within.sum()], [48, 50], "cases within the predicted range")
+    agrees([*within.loc[["lite", "quick"]].sum()], [48, 50], "cases within the predicted range")
+    large = dated[dated["scale"] == "full"].set_index("size")
+    agrees(large.loc[1e-7, ["seen", "early", "late"]], [2, 2, 3], "steps of 11 million parameters, 1e-7")
+    agrees(large.loc[1e-8, ["seen", "early"]], [5, 2], "steps at 1e-8")
+    agrees(large.loc[1e-9, "early"], 5, "first step at 1e-9")
+    holds(large["seen"].isna().sum() == 2 and large["late"].isna().sum() == 3, "not seen, or not bounded, within six")
     least = law[(law["variant"] == "own-1e-12") & (law["scale"] == "lite")]
     weights = least.pivot(index="model", columns="iteration", values="weight_distance")
     grown = weights[50] / weights[0]
