@@ -187,14 +187,15 @@ def keep_mask(like: Tensor, dropout: float) -> Tensor:
     stream.
 
     Four 16-bit draws from each 64-bit word: a quarter of the generator's work, and of most of dropout's time on a CPU.
-    The probability is rounded to a multiple of 2^-16, and the scale is exact for the rounded value.
+    The probability is rounded to a multiple of 2^-16, and the scale is exact for the rounded value. The draws are
+    compared and scaled where they lie, as whole numbers: 0 or 1 times the scale's bits.
     """
     dropped = min(round(dropout * 65536), 65535)
     words = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     draws = words.view(torch.int16)[: like.numel()].view(like.shape)
-    mask = torch.empty(like.shape, dtype=like.dtype)
-    torch.ge(draws, dropped - 32768, out=mask)
-    return mask.mul_(65536 / (65536 - dropped))
+    whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}[like.element_size()]
+    scale = torch.tensor(65536 / (65536 - dropped), dtype=like.dtype).view(whole)
+    return draws.ge_(dropped - 32768).to(whole).mul_(scale).view(like.dtype)
 
 
 class Dropout(nn.Module):
