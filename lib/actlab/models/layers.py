@@ -174,11 +174,9 @@ def _attend_openly(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
     where dropout is 0."""
     time, root = q.shape[-2], math.sqrt(q.shape[-1])
     future = torch.full((time, time), float("-inf"), dtype=q.dtype).triu_(1)
-    if q.dtype == torch.bfloat16:  # product, scale and mask in one pass
-        scores = torch.baddbmm(future, q.flatten(0, 1), k.flatten(0, 1).mT, alpha=1 / root).view(*q.shape[:3], time)
-    else:  # other roundings than these would change the recorded bits
-        scores = q @ k.mT / root + future
-    weights = torch.softmax(scores, dim=-1)  # (B, nh, T, T)
+    # product, scale and mask in one pass: (B nh, T, T)
+    scores = torch.baddbmm(future, q.flatten(0, 1), k.flatten(0, 1).mT, alpha=1 / root)
+    weights = torch.softmax(scores.view(*q.shape[:3], time), dim=-1)  # (B, nh, T, T)
     return (weights * keep_mask(weights, dropout) if dropout else weights) @ v
 
 
