@@ -86,7 +86,7 @@ def test_a_wheel_in_an_empty_environment_does_its_work(made, tmp_path):
     assert "site-packages" in call(python, "-c", "import actlab; print(actlab.__file__)", folder=tmp_path)
     quick = ("run", "params/first.yaml", "--workers", 1, "--max-iters", 20, "--activation", "relu,gelu")
     assert "2 of 2 records" in actlab(*quick)
-    assert "repeats the recorded bits" in actlab("replay", "--quick")
+    assert "equal bit for bit" in actlab("replay", "--quick")
     actlab(*quick, "--set", "study=second", "--set", "learning_rate=0.01")
     assert "out/first/summary.txt" in actlab("report", "first", "--no-plots")
     assert "second" in actlab("compare", "first", "second")

@@ -1,5 +1,6 @@
 """`actlab run | status | sample | replay`: what trains, or uses what was trained."""
 
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -178,7 +179,7 @@ def sample(
     keep: Annotated[bool, Option(help="Record the texts, in results/STUDY/texts.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
+    """Let a recorded trial's model write: with weights from the study's folder `weights` or the cache, else trained
     again; whether they are the recorded ones is said."""
     from actlab.plugins import load_plugins
     from actlab.study.after import sampling
@@ -201,35 +202,35 @@ def replay(
     sample: Annotated[int | None, Option(min=1, help="With --all: so many trials at random.")] = None,
     seed: Annotated[int, Option(min=0, help="Of the sample.")] = 0,
     workers: Workers = CORES,
-    quick: Annotated[bool, Option("--quick", help="Only say whether this machine repeats one run of seconds.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Replay one recorded run of seconds.")] = False,
     keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, Python,
     packages, text and the code that trains are the recorded ones."""
-    from actlab.cli.display import StudyDisplay
+    from actlab import paths
     from actlab.plugins import load_plugins
     from actlab.records import store
     from actlab.records.find import find
     from actlab.study.after import replay as replays
     from actlab.study.after.load_model import trial_of
 
-    if quick:
-        console.print(replays.repeats_here())
-        return
     load_plugins(plugin or ())
+    if quick:
+        (record,) = map(str, (paths.SHIPPED.with_name("results") / "bits").glob("charlm-*.json"))
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
     if record:
         known = tasks = [trial_of(store.load(find(record)), trial)]
     else:
         known = replays.recorded_trials(study, trial)
-        tasks = replays.sample(known, sample or len(known), seed)
+        tasks = random.Random(seed).sample(known, min(sample or len(known), len(known)))
     outcomes = []
-    with StudyDisplay(console) as display:
-        for outcome in replays.replay_all(tasks, workers, display.watch, keep):
-            console.print(outcome.sentence)
-            outcomes.append(outcome)
+    for outcome in replays.replay_all(tasks, workers):
+        console.print(outcome.sentence)
+        if keep and outcome.record is not None:
+            replays.keep(outcome.record)
+        outcomes.append(outcome)
     trained, wrong = sum(each.record is not None for each in outcomes), sum(each.wrong for each in outcomes)
     if not trained:
         raise BadInput(f"none of {len(known)} trials could be trained again here")

@@ -102,11 +102,6 @@ def arm_files(study: str) -> list[Path]:
     return sorted(path for path in folder_of(study).glob(ARMS) if not path.name.startswith("baseline-"))
 
 
-def replays_of(path: Path) -> Path:
-    """Return the folder of a record's replays: one file each, so that none is lost when several are written at once."""
-    return path.parent / "replays" / path.stem
-
-
 def load_replays(study: str) -> list[Record]:
     """Load every replay of a study's trials, in the order of arms and labels."""
     return [load(path) for path in sorted(folder_of(study).glob(f"replays/*/{paths.RECORDS}"))]

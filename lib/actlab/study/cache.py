@@ -2,10 +2,8 @@
 by the trial's settings, its data, the code that trains and the machine; its snapshots lie beside it."""
 
 import traceback
-from collections.abc import Mapping
 from pathlib import Path
 from threading import RLock
-from typing import Any
 
 from filelock import FileLock
 from torch import Tensor
@@ -24,20 +22,12 @@ ONE_TRIAL = RLock()
 """A process trains one trial at a time: its threads share the number of threads and the global random streams."""
 
 
-def place_of(trial: Trial, origin: Mapping[str, Any] | None = None) -> Path:
-    """The file in which a trial ends. ``origin``: a record's provenance, for the trial as it was trained then, by that
-    code on that machine. A user's own text is known by its content, whatever its file is called."""
+def place_of(trial: Trial) -> Path:
+    """Return the file in which a trial ends. A user's own text is known by its content, whatever its file is called."""
     settings = trial.model_dump()
     if "dataset" in settings:
         settings["dataset"] = "" if "dataset" in dict(trial.parts) else short_name(settings["dataset"])
-    origin = origin or provenance.here()
-    about = {
-        **settings,
-        "kind": trial.kind,
-        "data": origin.get("data", {}).get("sha256") or trial.content,
-        "code": origin["trial_code_sha256"],
-        "machine": origin["machine"],
-    }
+    about = settings | {"kind": trial.kind, "data": trial.content, **provenance.here()}
     return paths.cache() / "trials" / f"{trial.name}-{store.digest(about)[:16]}.safetensors"
 
 

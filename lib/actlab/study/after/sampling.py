@@ -6,7 +6,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from actlab import paths
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
@@ -14,7 +13,6 @@ from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.after.load_model import model_of, trial_of
-from actlab.study.params import RECORDED
 from actlab.trainers import setup
 from actlab.trainers.seeds import generator
 
@@ -29,12 +27,11 @@ def sample(model: LanguageModel, vocabulary: Vocabulary, prompt: str, length: in
     if not prompt:
         raise BadInput("--prompt: a model needs at least one character to go on from")
     setup.prepare()  # on one thread: the products are small
-    model.eval()
-    tokens, block = vocabulary.encode(prompt), model.config.block_size
+    tokens, block = vocabulary.encode(prompt), model.eval().config.block_size
     for draw in torch.rand(length, generator=generator(seed, "sample")):
-        probabilities = model(tokens[None, -block:])[0, -1].softmax(-1)
-        place = int((probabilities.cumsum(-1) < draw).sum())
-        tokens = torch.cat([tokens, torch.tensor([min(place, model.config.vocab_size - 1)])])
+        cumulative = model(tokens[None, -block:])[0, -1].softmax(-1).cumsum(-1)
+        place = (cumulative < draw).sum().clamp(max=len(cumulative) - 1)
+        tokens = torch.cat([tokens, place[None]])
     return vocabulary.decode(tokens[-length:])
 
 
@@ -53,12 +50,11 @@ def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length:
         prompt, length, draw: text to go on from; characters; the seed of the draws, which all models share.
     """
     record = store.load(find(name))
-    if RECORDED.get(record["kind"]) != "repro":
-        raise BadInput(f"{record['arm']}: only character models write; this is a record of kind {record['kind']!r}")
     texts, notes = dict[str, str](), dict[str, str]()
     for trial in [trial_of(record, seed) for seed in seeds]:
         model, note = model_of(trial)
-        assert model.vocabulary is not None, "characters have one"
+        if model.vocabulary is None:
+            raise BadInput(f"{trial.name}: its tokens came without the tokenizer that decodes them")
         texts[trial.label] = sample(model, model.vocabulary, prompt, length, draw)
         if note:
             notes[trial.label] = note
@@ -68,5 +64,5 @@ def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length:
 
 
 def keep(texts: store.Record) -> Path:
-    """Save what ``texts_of`` returns in the project's ``results/STUDY/texts/``; a path that is taken is refused."""
-    return store.save(paths.results() / texts["study"] / "texts" / f"{texts['arm']}.json", texts)
+    """Save what ``texts_of`` returns in ``results/STUDY/texts/``; a path that is taken is refused."""
+    return store.save(store.folder_of(texts["study"]) / "texts" / f"{texts['arm']}.json", texts)
