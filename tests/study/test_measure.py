@@ -122,7 +122,7 @@ def test_the_record_of_baselines_is_written_once():
     one part of the text."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
         baselines.record_baselines(study, first_trials(train_fraction=fraction))
-    with pytest.raises(BadInput, match="tables of another part or version of treasure"):
+    with pytest.raises(BadInput, match="tables of another part of treasure"):
         baselines.record_baselines("whole", first_trials(validation="second"))
     (whole,), (part,) = (store.load_study(study) for study in ("whole", "part"))
     assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)

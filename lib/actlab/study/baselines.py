@@ -1,13 +1,12 @@
 """What a text gives away without a network: unigram and bigram tables of the training split, measured on the validation
 split, and the study's record of them."""
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from actlab.data.text import Corpus, short_name
+from actlab.data.text import Corpus
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study.characters import CharacterTrial
@@ -41,22 +40,20 @@ def record_baselines(study: str, trials: Iterable[CharacterTrial]) -> None:
     none.
 
     Raises:
-        BadInput: the record there is of another part of the text, or of another version of it.
+        BadInput: the record there is of another part of the text.
     """
     for trial in {trial.dataset: trial for trial in trials}.values():
-        corpus, name = trial.text, re.sub(r"[^\w.-]+", "-", short_name(trial.dataset))
+        corpus = trial.text
         data: dict[str, Any] = {about: getattr(corpus, about) for about in ("name", "sha256", "vocab_size")}
         data["validation_positions"] = len(corpus.validation) - 1
         part = {axis: getattr(trial, axis) for axis in PART}
         data |= {axis: value for axis, value in part.items() if value != type(trial).model_fields[axis].default}
-        folder, ending = store.folder_of(study), f"{corpus.sha256[:10]}.json"
-        for path in [*folder.glob(f"baseline-*-{ending}"), *folder.glob(f"baseline-{name}-*.json")][:1]:
-            if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
-                raise BadInput(
-                    f"{store.where(study)} has the tables of another part or version of {trial.dataset}: give this "
-                    "study a name of its own, --set study=..."
-                )
-            break
-        else:
+        path = store.path_of(study, f"baseline-{corpus.name}-{corpus.sha256[:10]}")
+        if not path.exists():
             record = {"kind": "baseline", "study": study, **text_tables(corpus), "provenance": {"data": data}}
-            store.save(folder / f"baseline-{name}-{ending}", record)
+            store.save(path, record)
+        elif store.load(path)["provenance"]["data"] != data:
+            raise BadInput(
+                f"{path} has the tables of another part of {trial.dataset}: give this study a name of its own, "
+                "--set study=..."
+            )

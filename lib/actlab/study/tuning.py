@@ -2,10 +2,9 @@
 settings are not those under which the rate was chosen. (A study that chooses rates: ``study.LanguageStudy.tried``.)"""
 
 import logging
-from collections import defaultdict
 from collections.abc import Sequence
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, check_name
 from actlab.records import store
 from actlab.records.rates import Choice, choices, settled
 from actlab.records.settings import text
@@ -37,41 +36,32 @@ def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
         UnknownName: no such study has records.
         BadInput: it has chosen no rate for this arm.
     """
-    wanted = {name: str(getattr(arm.trials[0], name)) for name in tuned_by}
-    if rates.of and "activation" in wanted:
-        wanted["activation"] = rates.of
-    chosen_rates = [choice for choice in choices(rates.study) if choice.rate is not None]
-    fitting = [choice for choice in chosen_rates if wanted.items() <= choice.cell.items()]
+    cell = {name: str(getattr(arm.trials[0], name)) for name in tuned_by}
+    if rates.of and "activation" in cell:
+        cell["activation"] = rates.of
+    known = [choice for choice in choices(rates.study) if choice.rate is not None]
+    fitting = [choice for choice in known if cell.items() <= choice.cell.items()]
     if not fitting:
-        if not store.folder_of(rates.study).exists():
-            raise UnknownName("study", rates.study, store.studies(), "rates (known once it has records)")
-        cells = dict.fromkeys(" ".join(choice.cell[name] for name in tuned_by) for choice in chosen_rates)
+        check_name("study", rates.study, store.studies(), "rates (known once it has records)")
+        cells = dict.fromkeys(" ".join(choice.cell[name] for name in tuned_by) for choice in known)
         raise BadInput(
-            f"{store.where(rates.study)} has chosen no learning rate for {' '.join(wanted.values())}, but for "
+            f"{store.where(rates.study)} has chosen no learning rate for {' '.join(cell.values())}, but for "
             f"{', '.join(cells) or 'none'}: run it to its end, tune this arm too, or say `of` in `rates`"
         )
     return min(fitting, key=lambda choice: len(departures(choice, arm)))
 
 
-def departures(choice: Choice, arm: Arm) -> dict[str, tuple[str, str]]:
-    """Map each setting that bears on a rate, and is another in this arm than where the rate was chosen, to the two
-    values, the latter first."""
+def departures(choice: Choice, arm: Arm) -> list[str]:
+    """Name the settings that bear on a rate, and are others in this arm than where the rate was chosen."""
     settings = settled(arm.as_record)
-    both = {name: (text(choice.settings.get(name)), text(settings.get(name))) for name in BEAR_ON_RATE}
-    if arm.config["activation"] != choice.cell["activation"]:  # another's rate, which `of` asks for
-        del both["source"]
-    return {name: values for name, values in both.items() if values[0] != values[1]}
+    return [name for name in BEAR_ON_RATE if text(choice.settings.get(name)) != text(settings.get(name))]
 
 
 def warn_of_departures(rates: Rates, tuned_by: Sequence[str], arms: Sequence[Arm]) -> None:
     """Warn in one line, for all arms that are to be trained, of the settings that were others where their rates were
     chosen."""
-    differing = defaultdict[str, dict[tuple[str, str], None]](dict)
-    for arm in arms:
-        for name, values in departures(chosen(rates, tuned_by, arm), arm).items():
-            differing[name][values] = None
-    texts = [f"{name} {', '.join(f'{tuned}, here {own}' for tuned, own in pairs)}" for name, pairs in differing.items()]
-    if texts:
+    names = dict.fromkeys(name for arm in arms for name in departures(chosen(rates, tuned_by, arm), arm))
+    if names:
         logging.getLogger("actlab").warning(
-            "rates that %s has chosen may not suit: it tuned with %s", rates.study, "; ".join(texts)
+            "rates that %s has chosen may not suit: it tuned with other values of %s", rates.study, ", ".join(names)
         )

@@ -2,10 +2,7 @@
 from what ended trials took. Downloads nothing."""
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping
 from contextlib import suppress
-from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -25,40 +22,36 @@ PACE = ("model", "network", "optimizer", "scale", "hidden", "iterations", "epoch
 
 
 def of(study: Study) -> pd.DataFrame:
-    """One row an arm: ``arm``, as a run calls it, its ``trials``, how many are in each state (``ended``: in the cache,
-    their arm has no record yet), how many ``diverged``, and the ``seconds`` left on one worker, by the median of ended
-    trials; NaN before a first one of its kind has ended. A trial of several arms counts for the first. Without its data
-    a trial counts as missing where no record holds it.
+    """Make a table of one row an arm: ``arm``, as a run calls it, its ``trials``, how many are in each state
+    (``ended``: in the cache, their arm has no record yet), how many ``diverged``, and the ``seconds`` left on one
+    worker, by the median of ended trials; NaN before a first one of its kind has ended. A trial of several arms counts
+    for the first. Without its data a trial counts as missing where no record holds it.
     """
     arms = study.arms()
-    names, snapshots, counted = names_of(arms), together(arms), set[Trial]()
-    spent, rows = defaultdict[str, list[float]](list), list[dict[str, Any]]()
+    names, snapshots = names_of(arms), together(arms)
+    rows: dict[Trial, dict[str, Any]] = {}
     for arm in arms:
         record = recorded(arm) or {"trials": ()}
         recorded_results = {results["label"]: results for results in record["trials"]}
-        pace = repr([getattr(arm.trials[0], name, None) for name in PACE])
-        row: dict[str, Any] = {"arm": names[arm], "trials": 0, **dict.fromkeys((*STATES, "diverged"), 0), "pace": pace}
-        for trial in [trial for trial in arm.trials if trial not in counted]:
+        for trial in arm.trials:
+            if trial in rows:
+                continue
             state, results = "recorded", recorded_results.get(trial.label)
             if results is None:
                 state, results = state_of(Task((trial,), snapshots[trial]))
-            if "seconds" in results:
-                spent[pace].append(seconds_of(results))
-            row["trials"] += 1
-            row[state] += 1
-            row["diverged"] += results.get("status") == "diverged"
-        counted.update(arm.trials)
-        rows.append(row)
-    for row in rows:
-        unfinished, ended = row["running"] + row["missing"], spent[row.pop("pace")]
-        row["seconds"] = unfinished * median(ended or [math.nan]) if unfinished else 0.0
-    return pd.DataFrame(rows)
-
-
-def seconds_of(results: Mapping[str, Any]) -> float:
-    """Return the seconds that a trial took; of a network of the image sweep, its share of the program."""
-    seconds = results["seconds"]
-    return float(sum(seconds.values()) if isinstance(seconds, dict) else seconds)
+            seconds = results.get("seconds", math.nan)  # a share of its program, or those of its parts
+            rows[trial] = {
+                "arm": names[arm],
+                "trials": 1,
+                **{name: int(name == state) for name in STATES},
+                "diverged": int(results.get("status") == "diverged"),
+                "seconds": sum(seconds.values()) if isinstance(seconds, dict) else seconds,
+                "pace": repr([getattr(trial, name, None) for name in PACE]),
+            }
+    table = pd.DataFrame(rows.values())
+    unfinished = table["running"] + table["missing"]
+    table["seconds"] = table.groupby("pace")["seconds"].transform("median").where(unfinished > 0, 0.0)
+    return table.drop(columns="pace").groupby("arm", sort=False).sum(min_count=1).reset_index()
 
 
 def state_of(task: Task) -> tuple[str, Results]:
