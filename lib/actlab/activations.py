@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from actlab.errors import BadInput, Table, check_number
+from actlab.errors import BadInput, Table
 
 
 class _SmeLU(torch.autograd.Function):
@@ -178,8 +178,6 @@ class Activation:
 
     def make(self, features: int = 1, **parameters: Any) -> nn.Module:
         """A fresh module. ``features``: size of the axis that it acts on, used where slopes are per feature."""
-        for name, value in parameters.items():
-            check_number(f"{name} of the activation {self.name!r} as a number below 1e30", value, -1e30, most=1e30)
         if self.per_feature:
             parameters["features"] = features
         try:

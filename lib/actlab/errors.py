@@ -2,14 +2,12 @@
 names that raise them."""
 
 import difflib
-import math
 import reprlib
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Row = TypeVar("Row")
 
@@ -68,21 +66,6 @@ def check_name(kind: str, name: object, known: Iterable[object], where: str = ""
     """``UnknownName`` where a name is none of those that are known."""
     if name not in (listed := [*known]):
         raise UnknownName(kind, name, listed, where)
-
-
-def check_number(
-    what: str,
-    value: Any,
-    least: float = -math.inf,
-    above: float = -math.inf,
-    most: float = math.inf,
-    whole: bool = False,
-) -> None:
-    """``BadInput``, which says that ``what`` was expected, where a value is no number, is out of range, or is not
-    ``whole`` where it has to be."""
-    number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-    if not (number and above < value and least <= value <= most):
-        raise BadInput(f"expected {what}, got {brief(value)}")
 
 
 class Table(ChainMap[str, Row]):

@@ -16,7 +16,7 @@ from faulty import essence
 import actlab
 from actlab import paths
 from actlab.cli.display import in_words
-from actlab.errors import BadInput, DamagedRecord, DiskError, RecordError, UnknownName
+from actlab.errors import DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import characters, tokens
 from actlab.study import images as sweep
@@ -85,13 +85,6 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     assert "ZeroDivisionError" in failure_of(outcome.arms[0]).read_text()
     assert (run(params).failed, load(params).missing) == ([], [])
     assert not failure_of(outcome.arms[0]).exists()
-
-
-@pytest.mark.parametrize("workers", [-1, 0, 1.5, True])
-def test_workers_are_counted(workers, toy):
-    """-1 is no word for all cores: nothing would ever train."""
-    with pytest.raises(BadInput, match=rf"expected a whole number of workers, 1 or more, got {workers}"):
-        run(toy, workers)
 
 
 def test_errors_survive_the_way_home_from_a_worker():

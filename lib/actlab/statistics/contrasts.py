@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from actlab.errors import BadInput, check_name, check_number
+from actlab.errors import BadInput, check_name
 from actlab.statistics.arms import Arm, arms_in
 from actlab.statistics.estimate import LEVEL, NO_SPREAD, Array, Summary, summary, tail
 from actlab.statistics.groups import (
@@ -219,7 +219,8 @@ def decided(
     for name in family:
         check_name("column of the family", name, table.columns)
     if margin is not None:
-        check_number("a margin above 0", margin, above=0)
+        if not margin > 0:
+            raise BadInput(f"expected a margin above 0, got {margin}")
         distance = margin - table["difference"].abs()
         tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
         table = table.assign(p_equivalent=tails)

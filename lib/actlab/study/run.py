@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from actlab.errors import BadInput, check_number
+from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.arm import Arm, names_of, together
@@ -152,7 +152,6 @@ def run(study: Study, workers: int = 1, watch: Watch = unwatched, scheduler: str
     Raises:
         BadInput: it cannot be trained as asked; nothing was.
     """
-    check_number("a whole number of workers, 1 or more", workers, 1, whole=True)
     provenance.code()  # before anything can change the files that this process has loaded
     records = load(study)
     if not scheduler:
@@ -160,21 +159,18 @@ def run(study: Study, workers: int = 1, watch: Watch = unwatched, scheduler: str
             if wrong := missing_device(device):
                 raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
     study.prepare(records.missing)
-    announced = set[str]()
-    while True:
+    names = names_of(records.arms)
+    for arm, record in records.by_arm.items():
+        if record is not None:
+            watch(Recorded(names[arm], record))
+    while records.missing and not records.failed:
         names = names_of(records.arms)
-        for arm, record in records.by_arm.items():
-            if record is not None and arm.id not in announced:
-                watch(Recorded(names[arm], record))
-        announced |= {arm.id for arm in records.arms}
-        if not records.missing:
-            return records
         for arm, record in _trained(records.missing, names, workers, watch, scheduler):
             records.by_arm[arm] = record
             watch(Recorded(names[arm], record))
-        if records.failed:
-            return records
-        records = load(study)
+        if not records.failed:
+            records = load(study)
+    return records
 
 
 def _trained(
@@ -217,10 +213,9 @@ def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Rec
         raise BadInput(f"{store.where(study.study)} has no record of these settings yet: train_missing=True makes them")
     if missing := records.missing:
         names = names_of(records.arms)
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         print(
             f"{store.where(study.study)} lacks {len(missing)} of {len(records.arms)} configurations, which "
-            f"train_missing=True makes: {'; '.join(names[arm] for arm in missing[:3])}{more}"
+            f"train_missing=True makes: {'; '.join(names[arm] for arm in missing)}"
         )
     return records.present
 
