@@ -3,7 +3,7 @@
 import pytest
 
 from actlab.errors import BadInput, DiskError
-from actlab.files import parse_yaml, read_text, replacing, set_aside, write_text
+from actlab.files import parse_yaml, read_text, replacing, write_text
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):
@@ -13,13 +13,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     with pytest.raises(DiskError, match=said), replacing(path, 5) as work:
         raise OSError(f"full after {work.write_text('half')}")
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("a", "old")]
-
-
-def test_what_is_set_aside_stays(tmp_path):
-    """A second damaged file of the same name does not take the place of the first."""
-    places = [set_aside(write_text(tmp_path / "a", content)) for content in ("one", "two", "three")]
-    assert [(place.name, place.read_text()) for place in places] == [("a", "one"), ("a.2", "two"), ("a.3", "three")]
-    assert {place.parent for place in places} == {tmp_path / "set-aside"}
 
 
 def test_a_key_that_comes_twice_is_refused():

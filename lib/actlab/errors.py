@@ -6,7 +6,6 @@ import reprlib
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TypeVar
 
 Row = TypeVar("Row")
@@ -117,23 +116,12 @@ class RecordError(ActlabError):
     """A record that is damaged, of another shape than is read, or that would overwrite a different result."""
 
 
-class DamagedFile(DataError):  # noqa: N818
-    """A file of ours whose content is not what was written."""
-
-    way_out = "delete it and run again"
-
-    def __init__(self, path: Path, why: object) -> None:
-        super().__init__(path, str(why))
-        self.path = path
+class DamagedFile(DataError, RecordError):  # noqa: N818
+    """A file of ours whose content is not what was written: its path, and why."""
 
     def __str__(self) -> str:
-        return f"{self.path} is damaged ({self.args[1]}); {self.way_out}"
-
-
-class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
-    """A record that was cut, or changed after it was written."""
-
-    way_out = "`actlab run --redo-damaged` sets a study's damaged records aside and trains their arms again"
+        path, why = self.args
+        return f"{path} is damaged ({why}); delete it (`git restore` brings a committed one back) and run again"
 
 
 class DiskError(ActlabError):

@@ -1,4 +1,4 @@
-"""Atomic writes of files, damaged files set aside, texts and YAML of users read with errors that name the place."""
+"""Atomic writes of files, texts and YAML of users read with errors that name the place."""
 
 import hashlib
 import os
@@ -11,9 +11,6 @@ from typing import Any
 import yaml
 
 from actlab.errors import BadInput, DiskError
-
-ASIDE = "set-aside"
-"""Folder, beside what is read, of files that can no longer be trusted; nothing reads it, nothing deletes it."""
 
 
 @contextmanager
@@ -96,16 +93,3 @@ def parse_yaml(text: str, where: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise BadInput(f"{where} is not YAML: {place}{getattr(error, 'problem', None) or error}") from None
-
-
-def set_aside(path: Path) -> Path:
-    """Move a file into ``set-aside`` beside it, where nothing reads it; an earlier one of that name stays. Returns its
-    new place."""
-    folder = path.parent / ASIDE
-    folder.mkdir(exist_ok=True)
-    place = folder / path.name
-    number = 1
-    while place.exists():
-        number += 1
-        place = folder / f"{path.name}.{number}"
-    return path.rename(place)

@@ -95,29 +95,12 @@ def shown(path: Path) -> str:
 
 @functools.cache
 def git(*arguments: str) -> str | None:
-    """Output of a git command in actlab's own checkout; None where it fails, or where the package lies in none."""
+    """Return the output of a git command in actlab's own checkout; None where it fails, or where the package lies in
+    none."""
     if not (Path(ROOT) / ".git").exists():  # else git would answer for whatever repository is above
         return None
-    return git_in(Path(ROOT), *arguments)
-
-
-def git_in(folder: Path, *arguments: str) -> str | None:
-    """Output of a git command in a folder; None where it fails."""
     try:
-        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout
-
-
-def committed(file: Path) -> bool:
-    """Whether the repository that a file lies in has it; False outside of any.
-
-    Raises:
-        BadInput: git is absent or refuses that repository (*dubious ownership*), so that it is not known.
-    """
-    if not any((folder / ".git").exists() for folder in file.parents):
-        return False
-    if (found := git_in(file.parent, "ls-files", "--", file.name)) is None:
-        raise BadInput(f"whether {file} is committed is not known, since git does not answer: it stays where it is")
-    return bool(found)

@@ -30,7 +30,7 @@ def test_files_may_not_grow(server, undisturbed, tmp_path):
 
 @pytest.mark.parametrize("damage", ["cut", "a word changed"])
 def test_a_damaged_record(damage, server, undisturbed, tmp_path):
-    """A damaged record: named, kept; on request set aside and made again; what was set aside is not read."""
+    """A damaged record: named, kept; without it the same records."""
     study = Study(tmp_path)
     server.run(study)
     record = next(study.place.glob("charlm-relu-*.json"))
@@ -38,16 +38,9 @@ def test_a_damaged_record(damage, server, undisturbed, tmp_path):
     record.write_bytes(BYTES[damage](whole))
     said = server.run(study, codes=[2])
     assert f"{record} is damaged" in said
-    assert "--redo-damaged" in said
     assert record.read_bytes() == BYTES[damage](whole), "it stays for whoever wants to look"
-    said = server.run(study, "--redo-damaged")
-    assert study.records() == undisturbed
-    aside = study.place / "set-aside" / record.name
-    assert aside.read_bytes() == BYTES[damage](whole)
-    assert f"set aside: {aside}" in said
-    assert not study.strays("set-aside/*")
-    server.run(study, "--redo-damaged")
-    assert len(list(aside.parent.iterdir())) == 1
+    record.unlink()
+    server.mend(study, undisturbed)
 
 
 @pytest.mark.parametrize("damage", ["cut", "other bytes"])

@@ -2,10 +2,9 @@
 
 import grids
 import pytest
-from history import commit, git
 
 from actlab import paths
-from actlab.errors import BadInput, DamagedRecord, RecordError
+from actlab.errors import DamagedFile, RecordError
 from actlab.records import store
 
 RECORD = {
@@ -58,26 +57,9 @@ def test_load_study():
     assert [record["arm"][0] for record in store.load_study("toy")] == ["a", "b", "c"]
 
 
-def test_a_damaged_record_is_set_aside_and_its_study_is_listed():
+def test_a_damaged_record_is_refused_and_its_study_is_listed():
     path = grids.saved(grids.record(), "toy")
     path.write_text(path.read_text().replace("2.1", "2.2"))
     assert store.studies() == ["toy"]
-    with pytest.raises(DamagedRecord, match="it was changed after it was written"):
+    with pytest.raises(DamagedFile, match="it was changed after it was written"):
         store.load_study("toy")
-    assert [aside.name for aside in store.set_damaged_aside("toy")] == [path.name]
-    assert store.load_study("toy") == []
-
-
-def test_a_committed_record_is_not_moved(tmp_path, monkeypatch):
-    """Its repository has it; where git refuses that (*dubious ownership*) or is absent, nobody knows."""
-    path = grids.saved(grids.record(), "toy")
-    git(tmp_path, "init")
-    commit(tmp_path, "a record", "2026-01-01T00:00:00+00:00", {})
-    path.write_text(path.read_text().replace("2.1", "2.2"))
-    with pytest.raises(RecordError, match=f"is committed: `git restore {path}` brings it back"):
-        store.set_damaged_aside("toy")
-    for name, value in (("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"), ("PATH", "")):
-        monkeypatch.setenv(name, value)
-        with pytest.raises(BadInput, match="committed is not known, since git does not answer"):
-            store.set_damaged_aside("toy")
-    assert path.exists()

@@ -16,7 +16,7 @@ from faulty import essence
 import actlab
 from actlab import paths
 from actlab.cli.display import in_words
-from actlab.errors import DamagedRecord, DiskError, RecordError, UnknownName
+from actlab.errors import DamagedFile, DiskError, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import characters, tokens
 from actlab.study import images as sweep
@@ -90,7 +90,7 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
 def test_errors_survive_the_way_home_from_a_worker():
     """An error of input is the same after pickling: a worker that raises it does not break the pool."""
     place = Path("place")
-    for error in (UnknownName("model", "x", ["charlm"], "file"), DamagedRecord(place, "a"), DiskError(place, 2, "b")):
+    for error in (UnknownName("model", "x", ["charlm"], "file"), DamagedFile(place, "a"), DiskError(place, 2, "b")):
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy)) == (type(error), str(error))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from actlab import paths
-from actlab.errors import DamagedRecord
+from actlab.errors import DamagedFile
 from actlab.study.after import status
 from actlab.study.run import run
 
@@ -15,7 +15,7 @@ def test_status_reads_no_cut_file_as_if_it_were_whole(toy):
     (record,) = (paths.results() / "cut").glob("charlm-*.json")
     (cached,) = (paths.cache() / "trials").glob("*.safetensors")
     record.write_text(record.read_text()[:-40])
-    with pytest.raises(DamagedRecord, match="cannot be read as a record"):
+    with pytest.raises(DamagedFile, match="cannot be read as a record"):
         status.of(study)
     record.unlink()
     cached.write_bytes(cached.read_bytes()[:-40])

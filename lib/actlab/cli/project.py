@@ -14,7 +14,7 @@ from actlab.files import write_bytes, write_text
 app = typer.Typer()
 TEMPLATE = Path(__file__).with_name("template")
 """What a new project holds."""
-IGNORED = b".cache/\ndata/\nout/\nresults/*/failed/\nresults/*/set-aside/\n"
+IGNORED = b".cache/\ndata/\nout/\nresults/*/failed/\n"
 """What git leaves out of it."""
 SAID = "A project of actlab: records go to results/ beside this file.\n"
 

@@ -54,7 +54,6 @@ def run(
     set_: Sets = None,
     workers: Workers = CORES,
     scheduler: Annotated[str, Option(help="Train on the Dask cluster of this scheduler, tcp://host:8786.")] = "",
-    redo_damaged: Annotated[bool, Option("--redo-damaged", help="Train the arms of damaged records again.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, as `status` does.")] = False,
     track: Annotated[str, Option(help="Live loss curves: tensorboard, into out/STUDY/tensorboard; or wandb.")] = "",
     plugin: Plugins = None,
@@ -77,9 +76,6 @@ def run(
     failed = False
     studies = _studies(params, model, activation, trials, max_iters, device, set_, plugin)
     for settings in studies:  # of which none trains before all are checked
-        if redo_damaged:
-            for path in store.set_damaged_aside(settings.study):
-                console.print(f"set aside: {path}")
         with StudyDisplay(console) as display, tracked(track, Path("out") / settings.study, display.watch) as watch:
             records = study.run(settings, workers, watch, scheduler)
         if len(results := results_of(records)):

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import DamagedRecord, RecordError
-from actlab.files import set_aside, write_text
+from actlab.errors import DamagedFile, RecordError
+from actlab.files import write_text
 from actlab.records.schema import check_record
 from actlab.records.settings import cell_of, grouped, kind_of, labels_of, without_trials
 from actlab.records.strict import in_json, with_numbers
@@ -74,7 +74,7 @@ def load(path: Path) -> Record:
 
     Raises:
         RecordError: the file cannot be read, or has not the shape of its kind.
-        DamagedRecord: it is no JSON, or its content does not fit its checksum.
+        DamagedFile: it is no JSON, or its content does not fit its checksum.
     """
     try:
         record = json.loads(path.read_bytes())
@@ -83,9 +83,9 @@ def load(path: Path) -> Record:
     except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
     except (ValueError, AttributeError, KeyError, TypeError) as error:
-        raise DamagedRecord(path, f"it cannot be read as a record: {error!r}") from error
+        raise DamagedFile(path, f"it cannot be read as a record: {error!r}") from error
     if (actual := hashlib.sha256(text.encode()).hexdigest()) != expected:
-        raise DamagedRecord(path, f"it was changed after it was written: its checksum is not {actual}")
+        raise DamagedFile(path, f"it was changed after it was written: its checksum is not {actual}")
     record = with_numbers(record) | {"checksum": expected}
     check_record(record, str(path))
     return record
@@ -155,21 +155,3 @@ def current(records: Iterable[Record]) -> list[Record]:
             if trials < others or (trials == others and measures(small) < measures(large)):
                 superseded.add(id(small))
     return [record for record in records if id(record) not in superseded]
-
-
-def set_damaged_aside(study: str) -> list[Path]:
-    """Move a study's damaged records into ``set-aside``, so that their arms count as not recorded; their new places.
-
-    Raises:
-        RecordError: one of them is committed.
-        BadInput: whether it is is not known.
-    """
-    moved = []
-    for path in sorted(folder_of(study).glob(paths.RECORDS)):
-        try:
-            load(path)
-        except DamagedRecord:
-            if paths.committed(path):
-                raise RecordError(f"{path} is committed: `git restore {path}` brings it back") from None
-            moved.append(set_aside(path))
-    return moved

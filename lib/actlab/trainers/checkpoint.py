@@ -53,7 +53,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(path, error) from error
+        raise DamagedFile(path, str(error)) from error
     if (found := _crc32(tensors, metadata["about"])) != expected:
         raise DamagedFile(path, f"expected crc32 {expected}, found {found}")
     return tensors, about
