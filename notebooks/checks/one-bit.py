@@ -136,7 +136,7 @@ def check_the_six_rates(swept_runs: pd.DataFrame, swept: pd.DataFrame, again: pd
     agrees((len(again), again.max()), (36, 0.0), "unchanged repetitions on a GPU, and their largest difference")
 
 
-def check_the_levels(by_rate: pd.DataFrame, quiet: float, each_rate: pd.DataFrame) -> None:
+def check_the_levels(by_rate: pd.DataFrame, quiet: float, each_rate: pd.DataFrame, seed_level: pd.Series) -> None:
     """What one bit does at a rate: geometric means."""
     example = each_rate.query(
         "`warm-up` == 0 and model == 'charlm' and activation == 'gelu' and learning_rate == 0.002"
@@ -145,6 +145,9 @@ def check_the_levels(by_rate: pd.DataFrame, quiet: float, each_rate: pd.DataFram
     gelu = 100 * 10 ** by_rate.loc[(0, "charlm", "gelu"), [0.002, 0.004]]
     agrees(gelu.iloc[0], 0.003, "GELU in charlm at 0.002 (%)", digits=3)
     agrees(gelu.iloc[1], 10, "GELU in charlm at 0.004 (%)", digits=0)
+    shares = gelu / seed_level.loc["charlm", [0.002, 0.004]]
+    agrees(shares.iloc[0], 0.02, "GELU in charlm at 0.002 (% of another seed)", digits=2)
+    agrees(shares.iloc[1], 53, "GELU in charlm at 0.004 (% of another seed)", digits=0)
     relu = 100 * 10 ** by_rate.xs("relu", level="activation").stack()
     agrees(relu.max(), 20, "ReLU's most (%)", digits=0)
     agrees(relu.min(), 0.7, "ReLU's least (%)", digits=1)
@@ -155,20 +158,20 @@ def check_the_levels(by_rate: pd.DataFrame, quiet: float, each_rate: pd.DataFram
 
 def check_the_jumps(largest_jumps: pd.DataFrame, jump_table: pd.DataFrame) -> None:
     """Largest rise between neighbouring rates."""
-    times = jump_table["times"].loc[0].drop("relu", level="activation")
+    times = jump_table["times larger"].loc[0].drop("relu", level="activation")
     agrees(times[JUMPING].drop(("charlm", "smelu_0.3")), [3300, 4300, 4500, 1400, 200], "in times", digits=-2)
     agrees(times[("charlm", "smelu_0.3")], 1030, "SmeLU-0.3 in charlm", digits=-1)
     agrees(times["convlm"], [20, 42, 48], "in convlm", digits=0)
-    agrees(jump_table.loc[(0, "convlm", "gelu"), "to a rate of"], 0.064, "GELU's in convlm is at the edge", digits=3)
+    agrees(jump_table.loc[(0, "convlm", "gelu"), "at a rate of"], 0.064, "GELU's in convlm is at the edge", digits=3)
     single = jump_table.loc[0].drop("relu", level="activation").loc[JUMPING]
     agrees(single["least"].min(), 9, "single seeds, least", digits=0)
     agrees(single["most"].max(), 85_000, "single seeds, most", digits=-3)
     holds(
-        (jump_table["least"] <= jump_table["times"]).all() and (jump_table["times"] <= jump_table["most"]).all(),
+        (jump_table["least"] <= jump_table["times larger"]).all() and (jump_table["times larger"] <= jump_table["most"]).all(),
         "seeds lie around it",
     )
     dry = largest_jumps.loc[0]
-    worse = jump_table.loc[0].drop("relu", level="activation")["loss"][JUMPING].sort_values()
+    worse = jump_table.loc[0].drop("relu", level="activation")["loss is higher by"][JUMPING].sort_values()
     agrees([*worse.iloc[[0, 1, -1]]], [0.02, 0.08, 0.23], "nats worse at the jump", digits=2)
     smooth = dry.drop("relu", level="activation")["jump"]
     agrees(smooth[JUMPING].agg(["min", "max"]), [2.3, 3.7], "smooth ones without a warm-up", digits=1)
