@@ -4,48 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+import actlab
 import findings
 from actlab import paths
 from actlab.figures import plots
 from actlab.figures.style import canvas, image, keep, look, styled
 from actlab.files import write_text
 from actlab.records.labels import words
-from findings import SIDES, jitter, losses, one_bit, recipe
+from findings import ARM, TV, effects, losses
 
 PICTURE = "book/_static/front-{}.svg"
 TITLES = {
     "agreement": "Averaging brings two seeds together, activations hardly do",
-    "bit": "One bit matters under ReLU, rarely under GELU",
+    "bit": "One bit: 40% or more under ReLU, mostly less under GELU",
     "losses": "At constant rates SwiGLU leads in transformers",
     "predictions": "43 of 82 predictions held",
 }
 ACTIVATIONS = {"gelu": "GELU", "swish": "Swish", "swiglu": "SwiGLU", "smelu_05": "SmeLU-0.5", "smelu_1": "SmeLU-1"}
 REMEDIES = {
-    "learning-rate-decay": "a rate that falls to 0",
     "averaging": "averaged weights",
-    "both": "both of these",
+    "learning-rate-decay": "a rate that falls to 0",
+    "both": "both at once",
 }
 
 
 def agreement() -> Figure:
-    """What changes the disagreement between two seeds, on one axis: activations at the lowest common loss, a falling
-    rate, averaging, both at the end of training; and how much nearer a run is to itself ten steps earlier."""
+    """What changes the disagreement between two seeds: activations at the lowest common loss (grey), then averaging and
+    a falling rate at the end of training. Light dots are the six networks, whose signs a mean can hide."""
     quoted = {one.name: one.found for one in findings.every()}
+    of_activations = 100 * effects().pivot(index="model", columns="activation", values="difference")
+    networks = {f"activation-{name}": of_activations[name] for name in ACTIVATIONS}
+    networks |= {name: findings.remedies()[name].loc[""] for name in REMEDIES}
     rows = {f"activation-{name}": f"{said} for ReLU" for name, said in ACTIVATIONS.items()} | REMEDIES
-    order = sorted(rows, key=lambda name: (not name.startswith("activation"), -quoted[name][0]))
-    drawn: list[dict[str, Any]] = [{"change": rows[name], **dict(zip(SIDES, quoted[name], strict=True))} for name in order]
-    itself = jitter().xs("relu", level="activation")["change"]
-    ends = (itself.mean(), itself.min(), itself.max())
-    drawn.append({"change": "same run, 10 steps ago", **dict(zip(SIDES, ends, strict=True))})
+    drawn: list[dict[str, Any]] = []
     with styled():
         figure, (axes,) = canvas(1, 1, *SIZE)
-        for at, row in enumerate(drawn):
-            colour = "grey" if at < len(ACTIVATIONS) else look("relu")[0]
-            axes.plot([row["low"], row["high"]], [at, at], color=colour)
-            axes.plot(row["estimate"], at, "o" if at < len(drawn) - 1 else "D", color=colour)
+        for at, (name, said) in enumerate(rows.items()):
+            estimate, low, high = quoted[name]
+            colour = "grey" if name not in REMEDIES else look("relu")[0]
+            axes.plot(networks[name], [at] * len(networks[name]), "o", color=colour, alpha=0.3, markersize=4)
+            axes.plot([low, high], [at, at], color=colour)
+            axes.plot(estimate, at, "o", color=colour)
+            drawn.append({"change": said, "estimate": estimate, "low": low, "high": high, **networks[name].round(2)})
         axes.axvline(0, color="black", linewidth=0.8)
         axes.axhline(len(ACTIVATIONS) - 0.5, color="grey", linewidth=0.8, linestyle=":")
         axes.set_yticks(range(len(drawn)), [row["change"] for row in drawn])
@@ -54,35 +58,51 @@ def agreement() -> Figure:
     return keep(figure, drawn)
 
 
+def single_pairs() -> pd.DataFrame:
+    """Each pair after one bit, as a percentage of the geometric mean between two seeds: at ReLU's tuned rate, and in
+    nanotransformer under the ordinary recipe (``network``)."""
+    found = []
+    for study in ("one-bit", "recipe"):
+        seeds, changed = (actlab.load(study, kind)[1] for kind in ("trials", "perturbed"))
+        seeds = seeds[seeds[TV] > 0].groupby(ARM)[TV].apply(lambda apart: 10 ** np.log10(apart).mean())
+        bits = changed[(changed["variant"] == "nudge") & (changed[TV] > 0)].join(seeds.rename("seeds"), on=ARM)
+        network = bits["model"] if study == "one-bit" else RECIPE
+        found.append(bits.assign(network=network, share=100 * bits[TV] / bits["seeds"]))
+    return pd.concat(found)
+
+
 def one_bit_beside_a_seed() -> Figure:
-    """One bit's effect as a share of another seed's, at ReLU's tuned rate: a mark an architecture with its 95%
-    interval; hollow: nanotransformer under the ordinary recipe."""
-    shares, places = one_bit(), {"relu": 0, "gelu": 1}
-    drawn = shares[shares["activation"].isin(places)]
+    """One bit's effect as a share of another seed's: light dots are pairs, filled marks geometric means, hollow ones
+    those of nanotransformer under the ordinary recipe."""
+    pairs, places = single_pairs(), {"relu": 0, "gelu": 1}
+    drawn: list[dict[str, Any]] = []
     with styled():
         figure, (axes,) = canvas(1, 1, *SIZE)
         for activation, at in places.items():
             colour, mark, _ = look(activation)
-            rows = drawn[drawn["activation"] == activation].sort_values("estimate")
-            for number, (_, row) in enumerate(rows.iterrows()):
-                height = at - 0.3 + 0.11 * number
-                axes.plot(row["estimate"], height, mark, color=colour)
-                said = NETWORKS.get(row["model"], row["model"])
-                axes.annotate(said, (row["estimate"], height), (7, -3), textcoords="offset points", fontsize=8)
-            axes.plot(recipe()[activation], at + 0.38, "D", markerfacecolor="white", color=colour)
-            where = (recipe()[activation], at + 0.38)
-            axes.annotate("ordinary recipe", where, (-7, -3), textcoords="offset points", fontsize=8, ha="right")
+            rows = pairs[pairs["activation"] == activation].groupby("network")["share"].apply(list)
+            means = rows.map(lambda shares: 10 ** np.log10(shares).mean()).sort_values()
+            for number, network in enumerate([*means.index.drop(RECIPE), RECIPE]):
+                height, face = at - 0.35 + 0.12 * number, "white" if network == RECIPE else colour
+                axes.plot(rows[network], [height] * len(rows[network]), mark, color=colour, alpha=0.25, markersize=3)
+                axes.plot(means[network], height, mark, color=colour, markerfacecolor=face)
+                left = means[network] > 1  # where there is room for its name
+                end, said = min(rows[network]) if left else max(rows[network]), NETWORKS.get(network, network)
+                place = {"xytext": (-7 if left else 7, -3), "ha": "right" if left else "left"}
+                axes.annotate(said, (end, height), textcoords="offset points", fontsize=8, **place)
+                drawn.append({"activation": activation, "network": network, "estimate": means[network]})
         axes.set_xscale("log")
-        axes.set_xticks([*PERCENTS], [*PERCENTS.values()])
-        axes.set_xlim(1e-4, 20000)
+        axes.set_xticks([*PERCENTS], [*PERCENTS.values()], fontsize=8)
+        axes.set_xlim(1e-4, 200)
         axes.set_yticks([*places.values()], [words(name) for name in places])
-        axes.set_ylim(1.6, -0.5)
+        axes.set_ylim(1.55, -0.5)
         axes.set_xlabel("effect of one bit, as a share of another seed's")
-    return keep(figure, drawn.to_dict("records"))
+    return keep(figure, drawn)
 
 
+RECIPE = "ordinary recipe"
 NETWORKS = {"tinylstm": "LSTM"}
-PERCENTS = {1e-4: "0.0001%", 1e-2: "0.01%", 1: "1%", 10: "10%", 100: "100%"}
+PERCENTS = {1e-4: "0.0001%", 1e-3: "0.001%", 1e-2: "0.01%", 0.1: "0.1%", 1: "1%", 10: "10%", 100: "100%"}
 SIZE = (5.2, 3.4)
 """Inches of a picture, so that a phone shows its letters in a size that can be read."""
 
@@ -123,8 +143,10 @@ def predictions() -> Figure:
 def behind_the_best() -> Figure:
     """Losses by architecture and activation; in brackets where not significantly behind the best."""
     behind, said = losses()
-    numbers = behind.map("{:.2f}".format)
-    figure = plots.heat(behind, "nats behind the best", said.where(said != "=", "(" + numbers + ")"))
+    numbers = behind.map("{:.3f}".format)
+    figure = plots.heat(
+        behind, "nats behind the best", numbers.mask(said == "=", "(" + numbers + ")").mask(said == "best", "best")
+    )
     axes, colours = figure.axes
     colours.remove()  # the words say it
     axes.tick_params(axis="x", labelsize=8)
