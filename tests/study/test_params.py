@@ -56,13 +56,6 @@ def test_a_field_that_is_set_leaves_the_plan():
         assert read_params(file, sets=[given]).plan is None, "a plan is what the file held before the runs"
 
 
-def test_arms_that_the_command_line_takes_away_may_have_settings_of_their_own():
-    """``per_arm`` names arms that its file plans, not always those of a part of it."""
-    file = paths.ROOT / "params" / "autopsy-partial.yaml"
-    assert "tinylstm" in read_params(file, sets=["model=charlm"]).per_arm
-    assert filtered(read_params(file), "x", {"model": ["charlm"]}).model == ("charlm",)
-
-
 @pytest.mark.usefixtures("no_own_parts")
 def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
     """--set plugins=... is --plugin: the file's own stay."""

@@ -4,7 +4,7 @@ it plans."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from typing import Annotated, ClassVar, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -16,7 +16,7 @@ from actlab.records.defect_names import BOTH, DEFECTS, DOUBLED, IGNORED, OF_MEAS
 from actlab.study.arm import AS_PUBLISHED, Arm, CharacterArm, Measures
 from actlab.study.baselines import record_baselines
 from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
-from actlab.study.fields import Count, CountOrNone, Listed, StudyName, name_in, our_name
+from actlab.study.fields import Count, CountOrNone, Listed, StudyName, our_name
 from actlab.study.study import LanguageStudy, with_axes
 from actlab.study.trial import Settings, without_vocabulary
 from actlab.trainers.windows import spread
@@ -65,11 +65,6 @@ def defects_of(protocol: str | dict[str, str], model: str, activation: str) -> t
 
 
 Protocol = Annotated[str | dict[str, str], AfterValidator(_checked_protocol)]
-PER_ARM = (
-    *("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "schedule"),
-    *("training_windows", "device", "optimizer", "betas", "weight_decay", "warmup", "clip"),
-)
-SettingName = Annotated[str, name_in("setting of a single arm", PER_ARM)]
 
 
 @with_axes(activation=("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"))
@@ -109,7 +104,7 @@ class CharacterStudy(LanguageStudy):
     """Also compare ensembles of so many trials."""
     equal_compute: Listed[int] = ()
     """Also compare ensembles of so many trials, each of an equal share of the steps."""
-    per_arm: dict[Annotated[str, AfterValidator(_model_or_arm)], dict[SettingName, Any]] = Field({})
+    per_arm: dict[Annotated[str, AfterValidator(_model_or_arm)], Settings] = Field({})
     """Settings of single models or arms: {tinylstm: {...}, charlm/gelu: {...}}."""
     order: Literal["model", "activation"] = "model"
     """What is completed first."""
@@ -129,12 +124,6 @@ class CharacterStudy(LanguageStudy):
             if (share := round(steps / size)) not in self.snapshots:
                 raise BadInput(f"equal_compute: {size} networks of {share} steps each need a snapshot there")
         return self
-
-    def check_per_arm(self, where: str) -> None:
-        """Hold ``per_arm`` to models and activations of the study."""
-        for name in self.per_arm:
-            for factor, level in zip(self.trial.cell, name.split("/"), strict=False):
-                check_name(f"{factor} of per_arm", level, self.levels(factor), where)
 
     def settings_of_cell(self, cell: Mapping[str, str]) -> Settings:
         """Join the settings that ``per_arm`` has for its model with those for itself."""

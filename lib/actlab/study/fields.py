@@ -84,13 +84,6 @@ def _readable(name: str) -> str:
     return name
 
 
-def folder(name: str) -> str:
-    """Check the name of a study, which is that of its folder."""
-    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,60}", name):
-        raise BadInput("a study's name is that of a folder: a small letter or digit, then up to 60 of these and -")
-    return name
-
-
 def _loaded(files: tuple[str, ...]) -> tuple[str, ...]:
     load_plugins(files)
     return files
@@ -117,5 +110,6 @@ TextName = Annotated[str, AfterValidator(_readable)]
 """A known text, or the path of a user's own."""
 ActivationName = Annotated[str, name_in("activation", ACTIVATIONS), AfterValidator(our_name)]
 OptimizerName = Annotated[str, name_in("optimizer", OPTIMIZERS)]
-StudyName = Annotated[str, AfterValidator(folder)]
+StudyName = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,60}$")]
+"""A study's name is that of its folder."""
 Plugins = Annotated[Listed[str], AfterValidator(_loaded)]

@@ -4,7 +4,6 @@ trial."""
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,11 +22,8 @@ KINDS: Table[str] = Table(
     "kind", [("repro", "character_study"), ("mnist", "images"), ("ablation", "tokens"), ("twins", "twins")]
 )
 """Kind in a params file -> its module."""
-RECORDED = {
-    **{"trials": "repro", "floor": "repro", "perturbed": "repro"},
-    **{"mnist": "mnist", "ablation": "ablation", "twins": "twins"},
-}
-"""Kind of a record -> kind of the study that makes it."""
+OF_CHARACTERS = ("trials", "floor", "perturbed")
+"""Kinds of records that a study of the kind ``repro`` makes; any other kind makes records of its own name."""
 FILTERED = {"activation": ("activation", "network"), "model": ("model",)}
 """Option -> the field that it filters: the first of these names that the kind of study has."""
 
@@ -40,7 +36,8 @@ def study_of(kind: str, where: str = "") -> type[Study]:
 
 def trial_in(record: store.Record, label: str) -> Trial:
     """Read a trial of a record of any kind back; ``RecordError`` where that lacks a setting of its trials."""
-    return study_of(RECORDED[record["kind"]]).trial.of_record(record, label)
+    kind = "repro" if record["kind"] in OF_CHARACTERS else record["kind"]
+    return study_of(kind).trial.of_record(record, label)
 
 
 def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:
@@ -55,18 +52,13 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
     if not path.exists() and path.parent in (Path(), Path("params")):
-        found = paths.params_file(path.stem)
-        if not found.exists():
-            close = get_close_matches(path.stem, paths.params_names(), n=1)
-            raise BadInput(f"no such file: {path}{f'; did you mean {close[0]!r}?' if close else ''}")
-        path = found
+        check_name("params file", path.stem, paths.params_names())
+        path = paths.params_file(path.stem)
     where = str(path)
     values = overridden(read_mapping(path), plugins, sets, changes)
     study = study_of(str(values.pop("kind", "repro")), where).parse(values, where)
     if "study" not in values:
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
-    if not {"model", "activation"} & {text.partition("=")[0].strip() for text in (*sets, *changes)}:
-        study.check_per_arm(where)
     return study
 
 
@@ -124,26 +116,12 @@ def _assignment(text: str) -> tuple[str, Any]:
 
 
 def set_in(values: Settings, name: str, value: Any) -> None:
-    """Set a field by its name, or one key of a field that is a mapping: ``rates.of``,
-    ``per_arm.charlm/gelu_0.3.iterations``.
-
-    Raises:
-        BadInput: what stands there has no keys.
-    """
-    field, _, rest = name.partition(".")
-    arm, _, key = rest.rpartition(".")
-    *path, last = (part for part in (field, arm, key) if part)
-    for part in path:
-        values[part] = values.get(part) or {}
-        values = values[part]
-        if not isinstance(values, dict):
-            raise BadInput(f"{name}={value!r}: {part} is {values!r}, which has no {last}")
-    values[last] = value
-
-
-def listed(values: Sequence[str] | None) -> list[str]:
-    """Split options that may be repeated and may hold several names with commas between them."""
-    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+    """Set a field by its name, or one key of a field that is a mapping: ``rates.of``."""
+    field, _, key = name.partition(".")
+    if key:
+        mapping = values.get(field)
+        value = {**(mapping if isinstance(mapping, dict) else {}), key: value}
+    values[field] = value
 
 
 def filtered(study: Study, where: str, filters: Mapping[str, Sequence[str] | None]) -> Study:
@@ -159,7 +137,7 @@ def filtered(study: Study, where: str, filters: Mapping[str, Sequence[str] | Non
         BadInput: a filter that its kind does not have.
     """
     for option, values in filters.items():
-        names = [our_name(name) for name in listed(values)]
+        names = [our_name(name) for text in values or () for name in text.replace(",", " ").split()]
         if not names:
             continue
         field = next((name for name in FILTERED[option] if name in type(study).model_fields), "")

@@ -44,9 +44,6 @@ class Study(Checked):
         """Plan its arms, in the order in which they run."""
         raise NotImplementedError
 
-    def check_per_arm(self, where: str) -> None:
-        """Raise ``UnknownName`` where a part of its params file is about an arm that it lacks."""
-
     def prepare(self, missing: Sequence[Arm]) -> None:
         """Check what the missing arms need, before anything is trained."""
 
