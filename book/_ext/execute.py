@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from itertools import takewhile
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -26,6 +27,8 @@ CHECKS = "import json\nfrom actlab.checks import failures\nprint(json.dumps(fail
 """The last cell of a page, which is not shown."""
 LEAD = "lead"
 """Tag of the cell whose picture a page shows first."""
+PARAMETERS = {"parameters", "injected-parameters"}
+"""Tags of the cells that say which run a page shows."""
 
 
 class BookError(ActlabError):
@@ -99,8 +102,8 @@ def make(page: Page) -> None:
         where = f"{page.page} (notebooks/{page.notebook}.ipynb)\n{cell}"
         raise BookError(f"{where}  {said}\n  the notebook as far as it came: {work}") from None
     not_held = json.loads(notebook.cells.pop().outputs[-1].text) if checked else []
-    notebook.cells = picture_first(notebook.cells)
     fold_parameters(notebook.cells)
+    notebook.cells = few_folds(picture_first(notebook.cells))
     for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
         notebook.metadata.pop(name, None)
     notebook.metadata |= {"made_from": made_from, "not_held": not_held}
@@ -122,17 +125,45 @@ def fold_parameters(cells: list[nbformat.NotebookNode]) -> None:
     """What the notebook declares and what this page sets are folded. A plan is long, and left to its params file."""
     for cell in cells:
         tags = cell.metadata.get("tags", [])
-        if {"parameters", "injected-parameters"} & {*tags}:
+        if PARAMETERS & {*tags}:
             cell.metadata["tags"] = [*tags, "hide-input"]
+            cell.metadata["mystnb"] = {"code_prompt_show": "Parameters", "code_prompt_hide": "Hide the parameters"}
             cell.source = "\n".join(line for line in cell.source.splitlines() if not line.startswith("plan = "))
 
 
 def picture_first(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Cells in the order of the page: the one tagged ``lead``, whose picture needs the cells above it, comes directly
-    below the title and the answer."""
-    lead = [cell for cell in cells if LEAD in cell.metadata.get("tags", [])]
-    rest = [cell for cell in cells if cell not in lead]
-    return rest[:1] + lead + rest[1:]
+    """Cells in the order of the page: what those tagged ``lead`` show comes directly below the title and the answer,
+    their code stays below the code that it needs, and the folded set-up comes below the next text."""
+    lead, rest = [], []
+    for cell in cells:
+        if LEAD not in cell.metadata.get("tags", []):
+            rest.append(cell)
+            continue
+        lead.append(cell)
+        if cell.cell_type == "code":
+            code = nbformat.v4.new_code_cell(cell.source, id=f"{cell.id}-code", metadata={"tags": ["hide-input"]})
+            rest.append(code)
+            cell.metadata["tags"].append("remove-input")
+    set_up = [*takewhile(only_folded, rest[1:])]
+    below = rest[1 + len(set_up) :]
+    text = below[:1] if below and below[0].cell_type == "markdown" else []
+    return rest[:1] + lead + text + set_up + below[len(text) :]
+
+
+def few_folds(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Folded code that shows nothing becomes the beginning of folded code directly below it; parameters stay apart."""
+    kept: list[nbformat.NotebookNode] = []
+    for cell in cells:
+        joins = cell.cell_type == "code" and "hide-input" in cell.metadata.get("tags", [])
+        if joins and kept and only_folded(kept[-1]) and not PARAMETERS & {*kept[-1].metadata["tags"]}:
+            cell.source = f"{kept.pop().source}\n\n{cell.source}"
+        kept.append(cell)
+    return kept
+
+
+def only_folded(cell: nbformat.NotebookNode) -> bool:
+    """A code cell of which the page shows nothing before it is unfolded."""
+    return cell.cell_type == "code" and "hide-input" in cell.metadata.get("tags", []) and not cell.outputs
 
 
 if __name__ == "__main__":  # cd book && python -m _ext.execute corner: the pages of these notebooks, stale or not

@@ -14,7 +14,7 @@ from docutils.core import publish_doctree, publish_from_doctree
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from _ext import build, extension, footer, pages
-from _ext.execute import BookError, execute_stale, not_held, picture_first
+from _ext.execute import BookError, execute_stale, few_folds, not_held, picture_first
 from _ext.mathml import to_mathml
 from _ext.pages import load_pages
 from actlab import __version__, paths
@@ -133,10 +133,13 @@ def test_a_changed_record_is_a_warning_of_the_page_that_quotes_it(root, monkeypa
 
 
 def test_the_picture_comes_below_the_answer():
-    """Above the code that it needs; the other cells keep their order."""
-    cells = [new_markdown_cell("# Title"), new_code_cell("load"), new_code_cell("draw", metadata={"tags": ["lead"]})]
-    cells.append(new_markdown_cell("end"))
-    assert [cell.source for cell in picture_first(cells)] == ["# Title", "draw", "load", "end"]
+    """Without its code, which keeps its place, in one fold with the code above; the set-up comes below the text."""
+    folded, lead = {"tags": ["hide-input"]}, {"tags": ["hide-input", "lead"]}
+    cells = [new_markdown_cell("# Title"), new_code_cell("load", metadata=folded), new_markdown_cell("how")]
+    cells += [new_code_cell("a"), new_code_cell("prepare", metadata=folded), new_code_cell("draw", metadata=lead)]
+    page = few_folds(picture_first(cells))
+    assert [cell.source for cell in page] == ["# Title", "draw", "how", "load", "a", "prepare\n\ndraw"]
+    assert "remove-input" in page[1].metadata["tags"]
 
 
 def test_formulas_are_mathml_or_an_error():
