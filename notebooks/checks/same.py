@@ -49,7 +49,7 @@ def check_results(results: pd.DataFrame, changes: dict[str, pd.DataFrame], close
     agrees(share.loc[["relu", "gelu"], "two threads"], [77, 32], "two threads", digits=0)
     agrees(share.loc[["relu", "gelu"], "one bit"], [77, 30], "one bit", digits=0)
     agrees(share.loc["swiglu", ["two threads", "one bit"]], [1.4, 0.2], "SwiGLU", digits=1)
-    geometric = results["geometric (%)"].droplevel("model").unstack()
+    geometric = results["share, geometric means (%)"].droplevel("model").unstack()
     agrees(geometric.loc["gelu", ["two threads", "one bit"]], [29, 22], "geometric means, GELU", digits=0)
     agrees(geometric.loc["swiglu", ["two threads", "one bit"]], [0.09, 0.05], "geometric means, SwiGLU", digits=2)
     agrees(geometric.loc["relu", ["two threads", "one bit"]], [77, 77], "geometric means, ReLU", digits=0)
