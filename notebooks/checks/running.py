@@ -12,6 +12,14 @@ def check_replays(replays: pd.DataFrame) -> None:
     same = replays.loc[~elsewhere, "repeated with"] == "same processor, same code"
     agrees(int(same.sum()), 2, "of them with the same code")
     agrees([int(elsewhere.sum()), int(replays.loc[elsewhere, "equal"].sum())], [72, 0], "on another kind")
+    machines = [each["machine"] for each in replays["provenance"]]
+    agrees((len(machines), {machine["gpu"] for machine in machines}), (93, {None}), "all on CPUs")
+    here = replays[~elsewhere]
+    network = here["arm"].str.extract(r"^(tinylstm|charlm|convlm|nanotransformer)-")[0]
+    network = network.fillna(here["study"].str.partition("-")[0])
+    counted = {"tinylstm": 4, "charlm": 3, "convlm": 2, "nanotransformer": 1, "ablation": 6, "mnist": 5}
+    agrees(network.value_counts().to_dict(), counted, "of which networks")
+    agrees(100 * (1 - 0.05 ** (1 / len(here))), 13, "% of failures that so many successes allow", digits=0)
 
 
 def check_faults(faults: pd.DataFrame) -> None:
