@@ -43,8 +43,10 @@ def check_means(means: pd.DataFrame, averages: pd.DataFrame, read: dict[str, pd.
     last = read["end"].loc[""]["relu"].mean()
     agrees([100 * last, 100 * (last + took)], [20, 13], "averaging takes 20% to 13%", digits=0)
     agrees(100 * means.loc[("equal loss", "gelu"), "estimate"], 1.3, "GELU on average, points", digits=1)
-    alike = averages.loc[("seeds' own losses equal", "gelu"), "estimate"]
-    agrees(alike, 0.0, "GELU where the seeds' own losses are equal", digits=3)
+    gelu = 100 * means.loc[("equal loss", "gelu"), ["low", "high"]].astype(float)
+    agrees(gelu, [0.5, 2.0], "its interval", digits=1)
+    alike = 100 * averages.loc[("seeds' own losses equal", "gelu"), ["estimate", "low", "high"]].astype(float)
+    agrees(alike, [0.0, -0.4, 0.3], "GELU where the seeds' own losses are equal", digits=1)
 
 
 def check_the_three_gains(gains: pd.DataFrame, lower_rate: pd.DataFrame, at_one_rate: pd.Series) -> None:
