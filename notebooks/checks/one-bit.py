@@ -167,7 +167,8 @@ def check_the_jumps(largest_jumps: pd.DataFrame, jump_table: pd.DataFrame) -> No
     agrees(single["least"].min(), 9, "single seeds, least", digits=0)
     agrees(single["most"].max(), 85_000, "single seeds, most", digits=-3)
     holds(
-        (jump_table["least"] <= jump_table["times larger"]).all() and (jump_table["times larger"] <= jump_table["most"]).all(),
+        (jump_table["least"] <= jump_table["times larger"]).all()
+        and (jump_table["times larger"] <= jump_table["most"]).all(),
         "seeds lie around it",
     )
     dry = largest_jumps.loc[0]
