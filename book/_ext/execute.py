@@ -163,7 +163,8 @@ def few_folds(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]
 
 def only_folded(cell: nbformat.NotebookNode) -> bool:
     """A code cell of which the page shows nothing before it is unfolded."""
-    return cell.cell_type == "code" and "hide-input" in cell.metadata.get("tags", []) and not cell.outputs
+    tags = cell.metadata.get("tags", [])
+    return cell.cell_type == "code" and "hide-input" in tags and "remove-input" not in tags and not cell.outputs
 
 
 if __name__ == "__main__":  # cd book && python -m _ext.execute corner: the pages of these notebooks, stale or not
