@@ -66,14 +66,9 @@ def text_file(beside, content=tiny.CATS):
 
 
 def test_files_that_are_refused(mine):
-    """What is wrong, in which line, and what is allowed."""
+    """What is wrong, and what is allowed."""
     for content, message in (
         ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
-        (
-            "import torch\n\n1 / 0\n",
-            r"wrong\.py raises ZeroDivisionError in line 3: division by zero",
-        ),
-        ("def f(:\n", r"plug-in wrong\.py raises SyntaxError: .*\(wrong\.py, line 1\)"),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
     ):
         actlab.load_plugins(["my_parts.py"])
@@ -112,8 +107,7 @@ def test_image_sweep_and_ablation_take_own_parts(mine):
     assert record["config"]["dataset"] == "my_text.txt"
 
 
-SEER = """import os
-import random
+SEER = """import random
 import numpy as np
 import torch
 from torch import nn
@@ -143,13 +137,12 @@ WRONG = {
     "self.act(self.tokens(tokens.roll(-1, 1)))": "position 0 or before sees position 1 or later: it would",
     "self.tokens(tokens)": "its logits do not depend on its activation",
     "self.act(self.tokens(tokens)) / 0 * 0": "it gives NaN, or numbers beyond float32",
-    "self.act(self.tokens(tokens)) + len(os.urandom(1)) * os.urandom(1)[0]": "two networks of one seed",
 }
 
 
 @pytest.mark.parametrize("logits", WRONG)
 def test_a_part_that_breaks_the_science_is_not_trained(logits, toy, mine, monkeypatch):
-    """A model that sees the future, ignores its activation, gives NaN, or is another network each time it is made."""
+    """A model that sees the future, ignores its activation or gives NaN."""
     study = {"study": "seer", "plugins": ["my_parts.py"], "model": ["seer"], "activation": ["relu"], "trials": 2}
     mine.write_text(SEER.format(logits=logits))
     monkeypatch.setattr("actlab.study.run._trained", Mock(side_effect=AssertionError("trained")))

@@ -18,7 +18,7 @@ def tokens(batch=2):
 
 
 def sound(model, name):
-    """What an own part is tried for: reach, causality, and one network for one seed."""
+    """What an own part is tried for: reach and causality."""
     return fault_of(model, ACTIVATIONS[name])
 
 
@@ -32,7 +32,7 @@ def alone(model, name):
 
 def gradients(model, name):
     """Every parameter receives a finite gradient."""
-    net, given = tiny_network(model, ACTIVATIONS[name], factor=1).train(), tokens(8)
+    net, given = tiny_network(model, ACTIVATIONS[name]).train(), tokens(8)
     F.cross_entropy(net(given).flatten(0, 1), given.roll(-1, 1).flatten()).backward()
     slopes = {key: parameter.grad for key, parameter in net.named_parameters() if not key.endswith(UNSEEN)}
     idle = [key for key, slope in slopes.items() if slope is None or not slope.isfinite().all() or not slope.any()]

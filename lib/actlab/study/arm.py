@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from actlab import metrics
 from actlab.models import LanguageModel
-from actlab.plugins import Parts, said_of
+from actlab.plugins import Parts, described_metrics
 from actlab.records import store
 from actlab.records.defect_names import BATCHES, OF_MEASUREMENT
 from actlab.records.settings import by_content, differing, named
@@ -206,7 +206,7 @@ class Comparison:
             **means(("val_loss", "val_accuracy"), self.results),
             "trials": self.trials(),
             "reproducibility_metrics": pairs,
-            **said_of(self.measures.metrics),
+            **described_metrics(self.measures.metrics),
             **self.blocks(),
         }
 
