@@ -50,7 +50,7 @@ class Dataset:
 
     @property
     def where(self) -> str:
-        """``built in``, ``here`` (in the data folder; checksums are not read) or ``not here``."""
+        """Return ``built in``, ``here`` (in the data folder; checksums are not read) or ``not here``."""
         files = [paths.data() / source.file for source in self.files]
         return ("here" if all(file.exists() for file in files) else "not here") if files else "built in"
 
@@ -78,18 +78,19 @@ def no_download() -> Iterator[None]:
 
 
 def _open(path: Path) -> BinaryIO:
-    """The file's content as a stream, uncompressed where it is a gzip file."""
+    """Open the file's content as a stream, uncompressed where it is a gzip file."""
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def sha256(path: Path) -> str:
-    """Hex digest of a file's content (uncompressed where it is a gzip file)."""
+    """Return the hex digest of a file's content (uncompressed where it is a gzip file)."""
     with _open(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def fetch(source: Source) -> Path:
-    """The file of ``source`` in the data folder, downloaded over https if it is missing, verified in either case.
+    """Return the file of ``source`` in the data folder, downloaded over https if it is missing, verified in either
+    case.
 
     Raises:
         DataError: it cannot be had, or its content is not the expected one. The message gives the ways out.
@@ -105,20 +106,19 @@ def fetch(source: Source) -> Path:
         except Exception as error:  # requests' and pooch's errors share no base class
             raise DataError(missing(source, folder, error)) from error
     try:
-        found = f"found {sha256(path)}"
+        digest = sha256(path)
     except (OSError, EOFError, zlib.error) as error:
-        found = f"found no readable file ({type(error).__name__}: {error})"
-    if found != f"found {source.sha256}":
-        of = " of the uncompressed content" if source.compressed else ""
+        digest = f"no readable file ({error})"
+    if digest != source.sha256:
         raise DataError(
-            f"{path} is damaged or another version: expected sha256 {source.sha256}{of} ({source.size:,} bytes), "
-            f"{found} (file of {path.stat().st_size:,} bytes); delete it and run `actlab data get {source.dataset}`"
+            f"{path} is damaged or another version: expected content with sha256 {source.sha256}, found {digest}; "
+            f"delete it and run `actlab data get {source.dataset}`"
         )
     return path
 
 
 def fetch_all(name: str) -> Iterator[Path]:
-    """Each file of a data set, downloaded if missing and checked; ``BadInput`` for one that needs none."""
+    """Yield each file of a data set, downloaded if missing and checked; ``BadInput`` for one that needs none."""
     files = DATASETS.find(name).files
     if not files:
         raise BadInput(f"{name} is built in: it needs no download")
@@ -126,13 +126,13 @@ def fetch_all(name: str) -> Iterator[Path]:
 
 
 def content(source: Source) -> bytes:
-    """The verified content of ``source``, uncompressed; downloaded if it is missing."""
+    """Return the verified content of ``source``, uncompressed; downloaded if it is missing."""
     with _open(fetch(source)) as file:
         return file.read()
 
 
 def missing(source: Source, folder: Path, error: object) -> str:
-    """The message for a file that could not be had."""
+    """Write the message for a file that could not be had."""
     failed = f"its download failed ({type(error).__name__}: {error})"
     return (
         f"{source.dataset}: {source.file} is not in {folder}, and {failed}. "

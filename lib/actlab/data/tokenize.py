@@ -25,15 +25,14 @@ END_OF_TEXT = "<|endoftext|>"
 """Stands before each document; token 0."""
 TOKENIZER = "tokenizer.json"
 """Beside the shards that it made."""
-SHARD_TOKENS = 100_000_000
 VALIDATION_EVERY = 10
 """Of the novels in the order of their file names (author, title), the 5th, 15th, ... 95th are for validation: ten books
 that training never sees."""
 
 
 def documents_of(name: str) -> dict[str, list[str]]:
-    """The documents of the splits ``train`` and ``val``: novels by book; every other text 90/10 by position, as for the
-    character models."""
+    """Return the documents of the splits ``train`` and ``val``: novels by book; every other text 90/10 by position, as
+    for the character models."""
     if name == "novels":
         books = novels()
         unseen = books[VALIDATION_EVERY // 2 - 1 :: VALIDATION_EVERY]
@@ -44,8 +43,8 @@ def documents_of(name: str) -> dict[str, list[str]]:
 
 
 def train_bpe(documents: Iterable[str], vocab_size: int) -> "Tokenizer":
-    """A byte-level byte-pair encoding (Sennrich et al. 2016; bytes: Radford et al. 2019), of at most ``vocab_size``
-    tokens.
+    """Train a byte-level byte-pair encoding (Sennrich et al. 2016; bytes: Radford et al. 2019), of at most
+    ``vocab_size`` tokens.
 
     The same documents give the same tokenizer, and every text goes through it and back unchanged.
     """
@@ -74,22 +73,22 @@ class TokenVocabulary:
 
     @cached_property
     def tokenizer(self) -> "Tokenizer":
-        """Read when it is asked for."""
+        """Read the tokenizer when it is first used."""
         with needs("data", "tokens"):
             from tokenizers import Tokenizer
         return Tokenizer.from_file(str(self.file))
 
     def encode(self, text: str) -> Tensor:
-        """(n,) int64."""
+        """Return the tokens of a text, (n,) int64."""
         return torch.tensor(self.tokenizer.encode(text, add_special_tokens=False).ids, dtype=torch.int64)
 
     def decode(self, numbers: Tensor) -> str:
-        """The text of a 1-D tensor of tokens."""
+        """Return the text of a 1-D tensor of tokens."""
         return str(self.tokenizer.decode(numbers.tolist()))
 
 
 def encode(tokenizer: "Tokenizer", documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:
-    """All documents as tokens, (n,) uint16, each after an end-of-text token."""
+    """Return all documents as tokens, (n,) uint16, each after an end-of-text token."""
     end = tokenizer.token_to_id(END_OF_TEXT)
     parts = [
         np.array([end, *tokenizer.encode(document, add_special_tokens=False).ids], dtype=np.uint16)
@@ -105,8 +104,8 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     Args:
         name: a text: ``novels``, ``shakespeare``, ``pydoc``, a registered one, or the path of a file.
         vocab_size: at most so many tokens (257 to 65,536); a short text may give fewer.
-        out: folder for ``tokenizer.json``, ``train_000.bin`` ..., ``val_000.bin`` and ``manifest.json``, which is
-        written last.
+        out: folder for ``tokenizer.json``, ``train_000.bin``, ``val_000.bin`` and ``manifest.json``, which is written
+            last.
 
     Returns:
         The manifest: name, vocab_size (actual), requested, text_sha256, characters, and for each split its files with
@@ -116,12 +115,18 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     for document in (*documents["train"], "", *documents["val"]):
         digest.update(hashlib.sha256(document.encode()).digest())
     about = {"requested": vocab_size, "text_sha256": digest.hexdigest()}
-    if (existing := _manifest(out, about)) is not None:
-        return existing
+    file = out / "manifest.json"
+    if file.exists():
+        existing: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if about.items() <= existing.items():
+            return existing
     tokenizer = train_bpe(documents["train"], vocab_size)
-    out.mkdir(parents=True, exist_ok=True)
     write_text(out / TOKENIZER, tokenizer.to_str())
-    splits = {split: _write_split(out, split, encode(tokenizer, texts)) for split, texts in documents.items()}
+    splits = {}
+    for split, texts in documents.items():
+        tokens = encode(tokenizer, texts)
+        shard = write_shard(out / f"{split}_000.bin", tokens)
+        splits[split] = [{"file": shard.name, "tokens": len(tokens), "sha256": sha256(shard)}]
     manifest = {
         "name": name,
         **about,
@@ -130,23 +135,5 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         "characters": {split: sum(map(len, texts)) for split, texts in documents.items()},
         "splits": splits,
     }
-    write_text(out / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    write_text(file, json.dumps(manifest, indent=1) + "\n")
     return manifest
-
-
-def _write_split(out: Path, split: str, tokens: np.ndarray[Any, np.dtype[np.uint16]]) -> list[dict[str, Any]]:
-    paths = [
-        write_shard(out / f"{split}_{i:03d}.bin", tokens[start : start + SHARD_TOKENS])
-        for i, start in enumerate(range(0, len(tokens), SHARD_TOKENS))
-    ]
-    return [{"file": path.name, "tokens": (path.stat().st_size - 1024) // 2, "sha256": sha256(path)} for path in paths]
-
-
-def _manifest(out: Path, about: dict[str, Any]) -> dict[str, Any] | None:
-    """The manifest in ``out``, if it is of the wanted text and size and its files are there."""
-    if not (out / "manifest.json").is_file():
-        return None
-    manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
-    files = [TOKENIZER, *(entry["file"] for split in manifest["splits"].values() for entry in split)]
-    same = all(manifest[key] == value for key, value in about.items())
-    return manifest if same and all((out / file).exists() for file in files) else None

@@ -22,11 +22,11 @@ class Vocabulary:
 
     @property
     def vocab_size(self) -> int:
-        """How many distinct characters the whole text has."""
+        """Return how many distinct characters the whole text has."""
         return len(self.vocabulary)
 
     def encode(self, text: str) -> Tensor:
-        """(len(text),) int64; a character outside the vocabulary is a ``BadInput``."""
+        """Return the numbers of a text, (len(text),) int64; a character outside the vocabulary is a ``BadInput``."""
         unknown = sorted(set(text) - set(self.vocabulary))
         if unknown:
             raise BadInput(f"the vocabulary of {self.name} has no {', '.join(map(repr, unknown[:5]))}")
@@ -34,7 +34,7 @@ class Vocabulary:
         return torch.tensor([numbers[c] for c in text], dtype=torch.int64)
 
     def decode(self, numbers: Tensor) -> str:
-        """The text of a 1-D tensor of character numbers."""
+        """Return the text of a 1-D tensor of character numbers."""
         return "".join(self.vocabulary[i] for i in numbers.tolist())
 
 

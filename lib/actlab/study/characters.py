@@ -117,7 +117,7 @@ class CharacterTrial(LanguageTrial):
     @property
     def vocabulary(self) -> Corpus:
         """Return the whole text, which is its own vocabulary."""
-        return load_text(self.dataset, self.text_sha256)
+        return load_text(self.dataset)
 
     @property
     def text(self) -> Corpus:  # noqa: D102
