@@ -135,12 +135,11 @@ def test_jensen_shannon_of_nearly_equal_predictions_is_no_rounding_noise():
     assert 0 < metrics.jensen_shannon(p, q) == pytest.approx(metrics.jensen_shannon(p.double(), q.double()), rel=0.1)
 
 
-def test_all_pairs_at_once_are_the_metrics_of_each():
-    """``pairwise`` against the public functions, over more inputs than one block holds."""
-    made, couples = {name: softmax(seed, 5000).float() for seed, name in enumerate("abc")}, [("a", "b"), ("c", "a")]
-    for couple, values in zip(couples, metrics.pairwise(made, couples), strict=True):
-        each = {name: getattr(metrics, name)(*map(made.get, couple)) for name in values}
-        assert values == pytest.approx(each, abs=1e-7)
+def test_means_over_blocks_are_the_metrics():
+    """Over more inputs than one block holds."""
+    p, q = softmax(0, 5000).float(), softmax(1, 5000).float()
+    values = metrics.row_means(p, q)
+    assert values == pytest.approx({name: getattr(metrics, name)(p, q) for name in values}, abs=1e-7)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

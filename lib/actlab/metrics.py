@@ -8,14 +8,14 @@ models: align the rows first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from actlab.errors import BadInput, Table, brief, check_name
+from actlab.errors import BadInput, Table
 
 
 class ChurnSplit(NamedTuple):
@@ -31,9 +31,6 @@ class ChurnSplit(NamedTuple):
 
 
 def _pair(p: Any, q: Any) -> tuple[Tensor, Tensor]:
-    for axis in ("index", "columns") if hasattr(p, "columns") and hasattr(q, "columns") else ():
-        if not getattr(p, axis).equals(getattr(q, axis)):
-            raise BadInput(f"expected two tables of the same {axis} in the same order: align them first")
     p, q = _numbers(p), _numbers(q)
     if p.shape != q.shape or p.dim() != 2 or not p.numel():
         raise BadInput(
@@ -43,7 +40,7 @@ def _pair(p: Any, q: Any) -> tuple[Tensor, Tensor]:
 
 
 def _distributions(p: Any, q: Any) -> tuple[Tensor, Tensor]:
-    """The pair, if each row is a distribution within 1%: else softmax is missing."""
+    """Return the pair, if each row is a distribution within 1%: else softmax is missing."""
     pair = _pair(p, q)
     for which, values in zip(("first", "second"), pair, strict=True):
         total, least = values.double().sum(dim=1), values.amin(dim=1)
@@ -58,25 +55,22 @@ def _distributions(p: Any, q: Any) -> tuple[Tensor, Tensor]:
 
 
 def _targets(p: Tensor, targets: object) -> Tensor:
-    given = _numbers(targets)
-    if given.shape != p.shape[:1]:
-        raise BadInput(f"expected {p.shape[0]} targets, one for each input, got shape {tuple(given.shape)}")
+    labels = _numbers(targets)
+    if labels.shape != p.shape[:1]:
+        raise BadInput(f"expected {p.shape[0]} targets, one for each input, got shape {tuple(labels.shape)}")
     last = p.shape[1] - 1
-    truth = given.long().clamp(0, last)
-    if wrong := given[given != truth].tolist():
+    truth = labels.long().clamp(0, last)
+    if wrong := labels[labels != truth].tolist():
         raise BadInput(f"expected targets that are whole numbers from 0 to {last}, got {wrong[0]:g}")
     return truth
 
 
 def _numbers(values: Any) -> Tensor:
-    """A tensor in single or double precision as it is, anything else in double: half precision has too few digits for a
-    sum over labels."""
+    """Return a tensor in single or double precision as it is, anything else in double: half precision has too few
+    digits for a sum over labels."""
     if isinstance(values, Tensor):
         return values if values.dtype in (torch.float32, torch.float64) else values.double()
-    try:
-        return torch.from_numpy(np.array(values, np.float64))
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"expected numbers, as an array, a list or a tensor, got {brief(values)}: {error}") from None
+    return torch.from_numpy(np.array(values, np.float64))
 
 
 def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:
@@ -126,45 +120,18 @@ ROWS_AT_ONCE = 2048
 """So few that they stay in the processor's cache."""
 
 
-def pairwise(
-    predictions: Mapping[str, Tensor], couples: Iterable[tuple[str, str]], own: Iterable[str] = ()
-) -> list[dict[str, float]]:
-    """Every built-in metric and those of a user's ``own`` for each couple of named predictions (N, V), averaged over
-    the inputs: ``ROWS`` in fewer passes, all pairs of a block of inputs at once."""
-    couples, own = list(couples), list(own)
-    for a, b in couples:
-        _pair(predictions[a], predictions[b])
-    sums = torch.zeros(len(couples), len(ROWS.built_in) + len(own), dtype=torch.float64)
-    count = len(next(iter(predictions.values()), ()))
-    for start in range(0, count, ROWS_AT_ONCE):
-        rows = {name: p[start : start + ROWS_AT_ONCE] for name, p in predictions.items()}
-        top = {name: p.argmax(dim=1) for name, p in rows.items()}
-        for i, (a, b) in enumerate(couples):
-            p, q = rows[a], rows[b]
-            difference, total = (p - q).abs_(), p + q
-            half, relative = difference.sum(dim=1) / 2, _relative(difference, total)
-            found = (
-                half,
-                2 * relative.mean(dim=1),
-                (top[a] != top[b]) + 0 * half,  # NaN stays NaN
-                _bits(relative, total),
-                *(ROWS[name](p, q) for name in own),
-            )
-            sums[i] += torch.stack([each.double().sum() for each in found]).cpu()
-    names = (*ROWS.built_in, *own)
-    return [dict(zip(names, row, strict=True)) for row in (sums / count).tolist()]
-
-
 def row_means(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
-    """Every built-in metric and those of a user's ``own``, averaged over the inputs."""
-    (found,) = pairwise({"p": p, "q": q}, [("p", "q")], own)
-    return found
+    """Return every built-in metric and those of a user's ``own``, averaged over the inputs."""
+    p, q = _pair(p, q)
+    names = (*ROWS.built_in, *own)
+    sums = torch.zeros(len(names), dtype=torch.float64)
+    for rows in zip(p.split(ROWS_AT_ONCE), q.split(ROWS_AT_ONCE), strict=True):
+        sums += torch.stack([ROWS[name](*rows).double().sum() for name in names]).cpu()
+    return dict(zip(names, (sums / len(p)).tolist(), strict=True))
 
 
 def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> float:
-    p, q = _distributions(p, q)
-    parts = zip(torch.split(p, ROWS_AT_ONCE), torch.split(q, ROWS_AT_ONCE), strict=True)
-    return torch.cat([rows(*part) for part in parts]).double().mean().item()
+    return rows(*_distributions(p, q)).double().mean().item()
 
 
 def total_variation(p: Tensor, q: Tensor) -> float:
@@ -230,18 +197,15 @@ def compare(p: object, q: object, targets: object = None, own: Iterable[str] = (
         own: names of metrics that a user has registered.
 
     Raises:
-        BadInput: other shapes, other labels, tables in another order, or a row that is no distribution: a negative
-            value, or a sum 1% from 1 or more.
+        BadInput: other shapes, other labels, or a row that is no distribution: a negative value, or a sum 1% from 1 or
+            more.
     """
-    own = list(own)
-    for name in own:
-        check_name("metric", name, ROWS)
     first, second = _distributions(p, q)
-    found = row_means(first, second, own)
+    distances = row_means(first, second, own)
     if targets is None:
-        return found
+        return distances
     return {
-        **found,
+        **distances,
         "label_pd": label_pd(first, second, targets),
         **{f"churn_{name}": value for name, value in churn_split(first, second, targets)._asdict().items()},
     }

@@ -187,8 +187,10 @@ class Comparison:
 
     def row_pairs(self, predictions: Predictions) -> list[Results]:
         """Measure the row-wise metrics of every couple."""
-        distances = metrics.pairwise(predictions, self.couples, self.own_metrics)
-        return [{"between": list(pair), **values} for pair, values in zip(self.couples, distances, strict=True)]
+        return [
+            {"between": [a, b], **metrics.row_means(predictions[a], predictions[b], self.own_metrics)}
+            for a, b in self.couples
+        ]
 
     def record(self) -> store.Record:
         """Make the arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in
