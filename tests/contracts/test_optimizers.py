@@ -8,7 +8,6 @@ from torch import nn
 
 from actlab.errors import BadInput
 from actlab.optimizers import OPTIMIZERS, build_optimizer, check_complete
-from actlab.optimizers.steps import step
 
 TAME = {
     "ecd": {"lr": 0.3, "eta": 25.0, "F0": -0.5},
@@ -34,22 +33,22 @@ def build(name, params, seed=1, **settings):
     return build_optimizer(name, params, torch.Generator().manual_seed(seed), **{**TAME[name], **settings})
 
 
-def descend(optimizer, loss, steps, take=step):
+def descend(optimizer, loss, steps):
     """The losses of so many steps."""
-    return [stepped(optimizer, loss, take).item() for _ in range(steps)]
+    return [stepped(optimizer, loss).item() for _ in range(steps)]
 
 
 def weights(model):
     return nn.utils.parameters_to_vector(model.parameters()).detach()
 
 
-def trained(name, take=step, noise=1, model=None, groups=None, **settings):
+def trained(name, noise=1, model=None, groups=None, **settings):
     """The weights after 12 steps, the global dice thrown so often before them."""
     model = model or net()
     optimizer = build(name, groups or model.parameters(), **settings)
     torch.rand(noise)
     inputs, targets = normal(16, 6).float(), normal(16, 3).float()
-    descend(optimizer, lambda: nn.functional.mse_loss(model(inputs), targets), 12, take)
+    descend(optimizer, lambda: nn.functional.mse_loss(model(inputs), targets), 12)
     return weights(model)
 
 
@@ -66,10 +65,6 @@ def test_the_seed_decides_the_bits(name):
     one, again, other = (trained(name, noise=n, seed=seed, **turns) for n, seed in ((1, 1), (2, 1), (3, 2)))
     assert one.equal(again)
     assert one.equal(other) == (name in ("adamw", "sgd", "soap"))
-
-
-def test_a_step_without_the_compiler_has_the_bits_of_the_optimizers_own(name):
-    assert trained(name).equal(trained(name, lambda optimizer, closure: optimizer.step(closure)))
 
 
 def test_weight_decay_shrinks(name):

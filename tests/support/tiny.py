@@ -12,7 +12,6 @@ from actlab.activations import find_activation
 from actlab.models import MODELS, ModelConfig, build_model
 from actlab.models.ffn import FFN
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
-from actlab.optimizers.steps import step
 from actlab.study.cache import run_task, train_afresh
 from actlab.study.images import ImageStudy
 from actlab.study.run import run_experiment, tasks_of
@@ -161,7 +160,7 @@ def tasks(toy, monkeypatch):
     return {name: tasks_of(one.arms())[0] for name, one in params.items()}
 
 
-def stepped(optimizer, loss, take=step):
+def stepped(optimizer, loss):
     """The loss of one step."""
 
     def closure():
@@ -170,7 +169,7 @@ def stepped(optimizer, loss, take=step):
         value.backward()
         return value
 
-    return take(optimizer, closure)
+    return optimizer.step(closure)
 
 
 def outcome(trial):

@@ -62,16 +62,15 @@ def run(
     if dry_run:
         status(params, model, activation, trials, max_iters, device, set_, workers, plugin)
         return
-    from actlab.study.workers.startup import loading, start_fork_server
+    from actlab.study.workers.startup import start_fork_server
 
     if workers > 1 and not scheduler:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
-    with loading():
-        from actlab.cli.display import StudyDisplay
-        from actlab.cli.tracking import tracked
-        from actlab.records import store
-        from actlab.study import run as study
-        from actlab.study.record import failure_of
+    from actlab.cli.display import StudyDisplay
+    from actlab.cli.tracking import tracked
+    from actlab.records import store
+    from actlab.study import run as study
+    from actlab.study.record import failure_of
 
     failed = False
     studies = _studies(params, model, activation, trials, max_iters, device, set_, plugin)

@@ -19,7 +19,6 @@ from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from actlab.optimizers import check_complete
-from actlab.optimizers.steps import step
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
 from actlab.trainers.evaluation import exact
@@ -119,7 +118,8 @@ class Training:
             settings["lr"] = rate * self.recipe.rate(iteration)
         each = self.recipe.micro_batches
         batches = [self.batch(iteration * each + number) for number in range(each)]
-        loss = step(self.optimizer, lambda: gradients(batches))
+        optimizer: Any = self.optimizer  # whose stub has numbers for losses
+        loss: Tensor = optimizer.step(lambda: gradients(batches))
         for average in self.averages:
             average.update_parameters(self.model)
         return loss

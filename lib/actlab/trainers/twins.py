@@ -22,7 +22,6 @@ from torch.optim import Optimizer
 
 from actlab.activations import slope
 from actlab.errors import BadInput
-from actlab.optimizers.steps import step
 from actlab.trainers.determinism import perturb, reproducible
 from actlab.trainers.seeds import derive
 from actlab.trainers.windows import Windows
@@ -334,7 +333,7 @@ def train_together(
                 gradients = gradients_of(nets[one])
                 apart[one, other] = distance(gradients, gradients_of(nets[other])) / norm(gradients)
             for each in optimizers.values():
-                step(each)
+                each.step()
             if on_progress is not None:
                 on_progress(iteration + 1, losses[LEADER].item())
             predictions: list[dict[str, float]] = [{}] * len(pairs)

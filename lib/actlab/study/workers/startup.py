@@ -1,11 +1,8 @@
 """What lets a run start quickly: one process (Linux) loads the libraries for all workers while this one loads its own.
 Imports little."""
 
-import gc
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from multiprocessing import forkserver
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -26,14 +23,3 @@ def start_fork_server() -> None:
     finally:
         os.environ.clear()
         os.environ.update(kept)
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """For imports: they leave no garbage to look for, and what they make stays until the end."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
