@@ -194,15 +194,6 @@ class ECD(torch.optim.Optimizer):
         torch._foreach_add_(momenta, noise, alpha=self.param_groups[0]["nu"] / math.sqrt(self._dimensions))
         torch._foreach_mul_(momenta, norm / _norm(momenta))
 
-    def momentum(self, parameter: Tensor) -> Tensor:
-        """p of one parameter, as the equations have it (its state holds p divided by a number of its group)."""
-        index = next(i for i, group in enumerate(self.param_groups) if any(p is parameter for p in group["params"]))
-        return self._units[index] * self.state[parameter]["momentum"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        own = ("_dimensions", "_units", "_turns")
-        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
-
     def state_dict(self) -> dict[str, Any]:
         """As torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units`` and
         ``turns``."""
