@@ -256,11 +256,11 @@ def _member(name: str) -> Activation | None:
     """``smelu_0.3``, ``gelu_10``, ``swish_3``: one of a family, by its beta as a plain decimal."""
     if name in SYNONYMS:
         return next(row for row in _ROWS if row.name == SYNONYMS[name])
-    found = re.fullmatch(r"(smelu|gelu|swish)_((?:[1-9]\d{0,5}|0)(?:\.\d{0,5}[1-9])?)", name)
-    if not found or not (beta := float(found[2])):
+    match = re.fullmatch(r"(smelu|gelu|swish)_((?:[1-9]\d{0,5}|0)(?:\.\d{0,5}[1-9])?)", name)
+    if not match or not (beta := float(match[2])):
         return None
-    factory, formula, source = _FAMILIES[found[1]]
-    return Activation(name, lambda: factory(beta), formula % found[2], source)
+    factory, formula, source = _FAMILIES[match[1]]
+    return Activation(name, lambda: factory(beta), formula % match[2], source)
 
 
 SYNONYMS = {"silu": "swish"}

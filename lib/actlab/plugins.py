@@ -186,7 +186,7 @@ def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
     """Let ``register(name)`` without a thing be a decorator, which registers what it decorates and returns it."""
 
     @functools.wraps(register)
-    def either(name: str, thing: Any = None, **about: Any) -> Any:
+    def either(name: str, thing: Any = None, **details: Any) -> Any:
         if not RUNNING:
             raise BadInput(
                 f"{name!r} belongs in a plug-in file, by whose source results know a part (in a notebook: a cell that "
@@ -194,21 +194,21 @@ def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
                 "in actlab.load_plugins"
             )
         if thing is None:
-            return functools.partial(either, name, **about)
-        register(name, thing, **about)
+            return functools.partial(either, name, **details)
+        register(name, thing, **details)
         return thing
 
     return either
 
 
-def _add(kind: str, name: str, row: Any, **about: str) -> None:
+def _add(kind: str, name: str, row: Any, **details: str) -> None:
     what = f"the {kind} {name!r}"
     if not NAME.fullmatch(name):
         raise BadInput(f"{what}: a name is a small letter and up to 39 small letters, digits and _")
     if before := PARTS.get((kind, name)):
         raise BadInput(f"{what} is already registered by {before.file.name}: choose another name")
     TABLES[kind][name] = row
-    PARTS[kind, name] = Part(kind, name, RUNNING[-1], **about)
+    PARTS[kind, name] = Part(kind, name, RUNNING[-1], **details)
 
 
 @_also_as_decorator

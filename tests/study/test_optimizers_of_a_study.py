@@ -131,7 +131,7 @@ def test_what_is_no_optimizer_is_refused_at_once(old, new, message, lion, tmp_pa
 
 
 def test_betas_that_no_optimizer_takes_are_refused(toy):
-    with pytest.raises(BadInput, match=r"betas: optimizer 'sgd' takes none; those that do are adamw, soap"):
+    with pytest.raises(BadInput, match=r"betas: optimizer 'sgd' takes none"):
         toy.replace(optimizer=["adamw", "sgd"], betas=[0.9, 0.9])
     with pytest.raises(BadInput, match="less than 1"):
         toy.replace(betas=[0.9, 1.0])

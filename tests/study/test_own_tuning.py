@@ -63,7 +63,7 @@ def test_a_tuning_without_a_file_is_known_by_its_records(folder):
     record = next(each for each in store.load_study("mine-tuning") if each["kind"] == "trials")
     assert record["provenance"]["tuning"] == GRID | {"keep": 2, "factor": 2.0}
     assert rate_of(main, "rates.study=mine-tuning") == choices("mine-tuning")[0].rate
-    with pytest.raises(BadInput, match="has chosen no learning rate for charlm relu, but for charlm mine: run it"):
+    with pytest.raises(BadInput, match="has chosen no learning rate for charlm relu: run it"):
         rate_of(main, "rates.study=mine-tuning", "activation=relu")
 
 

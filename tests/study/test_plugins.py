@@ -204,13 +204,12 @@ def test_a_model_with_tied_weights_is_kept_and_comes_back(toy, mine):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"x y" * 33, r"own\.txt: a corpus needs at least 100 characters, got 99"),
         ("é ".encode("latin-1") * 900, r"own\.txt is not a text in UTF-8: byte 0 is 0xe9"),
         (None, r"is not a file: a dataset is one of pydoc, shakespeare, novels, treasure, or the path"),
     ],
 )
 def test_own_texts_that_are_refused(content, message, tmp_path, monkeypatch):
-    """Too short, not in UTF-8, missing: what it is and what is needed."""
+    """Not in UTF-8, missing: what it is and what is needed."""
     monkeypatch.chdir(tmp_path)
     if content:
         Path("own.txt").write_bytes(content)

@@ -85,7 +85,7 @@ def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(cache.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
             keys.append(place_of(spec))
-    monkeypatch.setattr(characters, "load_text", lambda name, sha256: type("Corpus", (), {"sha256": "other"}))
+    monkeypatch.setattr(characters, "load_text", lambda name: type("Corpus", (), {"sha256": "other"}))
     assert len({*keys, place_of(spec)}) == len(keys) + 1
 
 

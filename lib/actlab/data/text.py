@@ -16,8 +16,6 @@ from actlab.data.vocabulary import Vocabulary
 from actlab.errors import BadInput, Table
 
 TRAIN_SHARE = 0.9
-SHORTEST = 100
-"""Characters that a corpus needs at least."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def load_text(name: str) -> Corpus:
     """Load a corpus: a key of ``TEXTS``, or the path of a user's file.
 
     Raises:
-        BadInput: it is no text, or too short (``read_text`` lists the rest).
+        BadInput: it is no text (``read_text`` lists the rest).
     """
     return _load(name, own_sha256(name))
 
@@ -159,9 +157,7 @@ def _load(name: str, sha256: str) -> Corpus:
 
 
 def corpus_of(name: str, text: str) -> Corpus:
-    """Make a corpus of any text of at least 100 characters."""
-    if len(text) < SHORTEST:
-        raise BadInput(f"{name}: a corpus needs at least {SHORTEST} characters, got {len(text)}")
+    """Make a corpus of any text."""
     vocabulary = "".join(sorted(set(text)))
     codes = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     table = torch.zeros(int(codes.max()) + 1, dtype=torch.uint8 if len(vocabulary) <= 256 else torch.int16)

@@ -114,11 +114,11 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     documents, digest = documents_of(name), hashlib.sha256()
     for document in (*documents["train"], "", *documents["val"]):
         digest.update(hashlib.sha256(document.encode()).digest())
-    about = {"requested": vocab_size, "text_sha256": digest.hexdigest()}
+    source = {"requested": vocab_size, "text_sha256": digest.hexdigest()}
     file = out / "manifest.json"
     if file.exists():
         existing: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if about.items() <= existing.items():
+        if source.items() <= existing.items():
             return existing
     tokenizer = train_bpe(documents["train"], vocab_size)
     write_text(out / TOKENIZER, tokenizer.to_str())
@@ -129,7 +129,7 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         splits[split] = [{"file": shard.name, "tokens": len(tokens), "sha256": sha256(shard)}]
     manifest = {
         "name": name,
-        **about,
+        **source,
         "vocab_size": tokenizer.get_vocab_size(),
         "tokenizer_sha256": sha256(out / TOKENIZER),
         "characters": {split: sum(map(len, texts)) for split, texts in documents.items()},

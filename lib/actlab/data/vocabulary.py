@@ -39,6 +39,6 @@ class Vocabulary:
 
 
 KNOWN = {
-    sha256: Vocabulary(**about) for sha256, about in read_yaml(Path(__file__).with_name("vocabularies.yaml")).items()
+    sha256: Vocabulary(**fields) for sha256, fields in read_yaml(Path(__file__).with_name("vocabularies.yaml")).items()
 }
 """Hash of a text -> its vocabulary."""

@@ -44,7 +44,7 @@ def record_baselines(study: str, trials: Iterable[CharacterTrial]) -> None:
     """
     for trial in {trial.dataset: trial for trial in trials}.values():
         corpus = trial.text
-        data: dict[str, Any] = {about: getattr(corpus, about) for about in ("name", "sha256", "vocab_size")}
+        data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
         data["validation_positions"] = len(corpus.validation) - 1
         part = {axis: getattr(trial, axis) for axis in PART}
         data |= {axis: value for axis, value in part.items() if value != type(trial).model_fields[axis].default}

@@ -27,8 +27,8 @@ def place_of(trial: Trial) -> Path:
     settings = trial.model_dump()
     if "dataset" in settings:
         settings["dataset"] = "" if "dataset" in dict(trial.parts) else short_name(settings["dataset"])
-    about = settings | {"kind": trial.kind, "data": trial.content, **provenance.here()}
-    return paths.cache() / "trials" / f"{trial.name}-{store.digest(about)[:16]}.safetensors"
+    identity = settings | {"kind": trial.kind, "data": trial.content, **provenance.code_and_machine()}
+    return paths.cache() / "trials" / f"{trial.name}-{store.digest(identity)[:16]}.safetensors"
 
 
 def snapshot_of(place: Path, iteration: int) -> Path:
@@ -46,7 +46,7 @@ def tensors_of(trial: Trial, iteration: int | None = None) -> dict[str, Tensor]:
 
 def cached(task: Task) -> list[Results] | None:
     """Read the results of a task's trials, if all of them have ended here, with every snapshot that is asked for."""
-    found = []
+    trials = []
     for trial in task.trials:
         if not (place := place_of(trial)).exists():
             return None
@@ -54,8 +54,8 @@ def cached(task: Task) -> list[Results] | None:
         snapshots = [snapshot_of(place, iteration) for iteration in task.snapshots]
         if results["status"] != "diverged" and not all(map(Path.exists, snapshots)):
             return None
-        found.append(results)
-    return found
+        trials.append(results)
+    return trials
 
 
 def has_ended(task: Task) -> bool:
@@ -73,8 +73,8 @@ def run_task(task: Task, report: Report | None = None) -> list[Results]:
     place.parent.mkdir(parents=True, exist_ok=True)
 
     with ONE_TRIAL, FileLock(place.with_suffix(".lock")):
-        if (found := cached(task)) is not None:
-            return found
+        if (results_in_cache := cached(task)) is not None:
+            return results_in_cache
         outcomes = train_afresh(task, report, place)
         for trial, (results, tensors) in zip(task.trials, outcomes, strict=True):
             if results["status"] != "failed":

@@ -202,6 +202,6 @@ Study = CharacterStudy
 
 def config_of(first: CharacterTrial, kind: str, labels: list[str], measures: Measures) -> Settings:
     """Make what a record says of an arm's settings, by which it is known."""
-    same = {"kind": kind, "trials": labels, "model_size": without_vocabulary(first.size)}
+    settings = {"kind": kind, "trials": labels, "model_size": without_vocabulary(first.size)}
     measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
-    return first.settings | same | {name: value for name, value in measured.items() if value}
+    return first.settings | settings | {name: value for name, value in measured.items() if value}

@@ -140,12 +140,12 @@ class CharacterTrial(LanguageTrial):
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         corpus = self.text
-        about: Settings = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
-        about["validation_positions"] = self.validation_set().positions
+        data: Settings = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
+        data["validation_positions"] = self.validation_set().positions
         if prediction_windows:
             frozen = self.compared_on(prediction_windows)
-            about |= {"prediction_positions": frozen.positions, "evaluation_sha256": frozen.sha256}
-        return about | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
+            data |= {"prediction_positions": frozen.positions, "evaluation_sha256": frozen.sha256}
+        return data | ({"path": shown(self.dataset)} if is_file(self.dataset) else {})
 
     def fresh(self, vocab_size: int = 0) -> LanguageModel:  # noqa: D102
         config = replace(self.size, vocab_size=vocab_size or self.vocabulary.vocab_size)
@@ -189,10 +189,10 @@ class CharacterTrial(LanguageTrial):
             on_progress=report,
             on_evaluation=evaluated,
         )
-        done = loop.train(training)
-        results = {**self.results_of(model, done), "variant": self.change, "best": done.best}
+        trained = loop.train(training)
+        results = {**self.results_of(model, trained), "variant": self.change, "best": trained.best}
         tensors = weights(model)
-        averages = dict(zip(map(str, recipe.decays), done.averages, strict=True))
+        averages = dict(zip(map(str, recipe.decays), trained.averages, strict=True))
         if averages:
             results["average"] = recipe.single({d: evaluate(net, validation) for d, net in averages.items()})
         for decay, net in averages.items():

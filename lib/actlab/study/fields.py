@@ -9,7 +9,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from actlab.activations import ACTIVATIONS, SYNONYMS
-from actlab.data.text import load_text, own_sha256
+from actlab.data.text import own_sha256
 from actlab.errors import BadInput, UnknownName, check_name
 from actlab.optimizers import OPTIMIZERS
 from actlab.plugins import TABLES, load_plugins
@@ -79,8 +79,7 @@ SPELLINGS = SYNONYMS | {"smelu_0.5": "smelu_05", "gelu_1": "gelu", "swish_1": "s
 
 
 def _readable(name: str) -> str:
-    if own_sha256(name):
-        load_text(name)
+    own_sha256(name)
     return name
 
 

@@ -89,16 +89,16 @@ def overridden(values: Settings, plugins: Sequence[str], sets: Sequence[str], ch
     Raises:
         BadInput: ``sets`` of another form.
     """
-    given = dict(_assignment(text) for text in sets)
-    given |= {name: value for name, value in changes.items() if value is not None}
-    plugins = [*plugins, *as_list(given.pop("plugins", []))]
+    changed = dict(_assignment(text) for text in sets)
+    changed |= {name: value for name, value in changes.items() if value is not None}
+    plugins = [*plugins, *as_list(changed.pop("plugins", []))]
     with suppress(AttributeError):  # a per_arm that is no mapping of mappings is refused later
         for settings in values.get("per_arm", {}).values():
-            for name in given:  # what the command line says holds for every arm
+            for name in changed:  # what the command line says holds for every arm
                 settings.pop(name, None)
-    for name, value in given.items():
+    for name, value in changed.items():
         set_in(values, name, value)
-    if given and values.get("plan"):
+    if changed and values.get("plan"):
         values["plan"] = None
     if plugins:
         values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *plugins]))

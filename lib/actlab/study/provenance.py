@@ -83,7 +83,7 @@ def code() -> dict[str, object]:
     }
 
 
-def here() -> dict[str, Any]:
+def code_and_machine() -> dict[str, Any]:
     """Return what decides a trial's bits beside its specification and data: the code that trains it and the machine."""
     return {"trial_code_sha256": code()["trial_code_sha256"], "machine": machine()}
 

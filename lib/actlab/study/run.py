@@ -234,13 +234,8 @@ def run_experiment(model: str, activation: str, params: Study | dict[str, Any]) 
     """
     values = params.model_dump() if isinstance(params, Study) else {"study": "experiments", **params}
     only = {"model": model, "activation": activation, "noise_floor": False, "perturbations": ()}
-    kind = study_of("repro")
-    study = kind.parse({**values, **only})
-    several = [name for name in study.axes if len(study.levels(name)) > 1]
-    if several or values.get("tuning"):
-        raise BadInput(
-            f"one experiment is one arm, not several levels of {', '.join(several) or 'a tuned rate'}: give one value, "
-            "or run the study with `actlab run`"
-        )
+    study = study_of("repro").parse({**values, **only})
+    if values.get("tuning") or len(study.arms()) > 1:
+        raise BadInput("one experiment is one arm: give one value of every setting, or run the study with `actlab run`")
     (record,) = run(study).present
     return record

@@ -54,7 +54,7 @@ class Shards:
     train: tuple[Path, ...]
     validation: tuple[Path, ...]
     vocab_size: int
-    about: Settings
+    description: Settings
     vocabulary: TokenVocabulary | None
     """None where a user's own shards come without their tokenizer."""
 
@@ -71,9 +71,11 @@ def own_shards(folder: str, vocab_size: int) -> Shards:
         if (largest := int(np.max(read_shard(path), initial=0))) >= vocab_size:
             raise DataError(f"{path} holds token {largest}, but the vocabulary has {vocab_size}")
     hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}
-    about = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
+    description = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
     tokenizer = paths.data() / folder / TOKENIZER
-    return Shards(train, validation, vocab_size, about, TokenVocabulary(tokenizer) if tokenizer.exists() else None)
+    return Shards(
+        train, validation, vocab_size, description, TokenVocabulary(tokenizer) if tokenizer.exists() else None
+    )
 
 
 @lru_cache(maxsize=2)
@@ -84,10 +86,10 @@ def text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") ->
     with FileLock(folder / ".lock"):
         manifest = tokenize_dataset(dataset, vocab_size, folder)
     files = {split: tuple(folder / file["file"] for file in files) for split, files in manifest["splits"].items()}
-    known_by = {key: value for key, value in manifest.items() if not sha256 or key != "name"}
-    about = {"sha256": store.digest(known_by), **manifest, "name": short_name(dataset)}
+    identity = {key: value for key, value in manifest.items() if not sha256 or key != "name"}
+    description = {"sha256": store.digest(identity), **manifest, "name": short_name(dataset)}
     vocabulary = TokenVocabulary(folder / TOKENIZER)
-    return Shards(files["train"], files["val"], manifest["vocab_size"], about, vocabulary)
+    return Shards(files["train"], files["val"], manifest["vocab_size"], description, vocabulary)
 
 
 class TokenTrial(LanguageTrial):
@@ -156,7 +158,7 @@ class TokenTrial(LanguageTrial):
 
     @property
     def content(self) -> str:  # noqa: D102
-        return str(self.tokens.about["sha256"])
+        return str(self.tokens.description["sha256"])
 
     @property
     def size(self) -> GPT2Config:  # noqa: D102
@@ -168,7 +170,7 @@ class TokenTrial(LanguageTrial):
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102
         where = {"path": shown(self.dataset)} if is_file(self.dataset) and not self.shards else {}
-        return {**self.tokens.about, "validation_sha256": self.validation_set().sha256, **where}
+        return {**self.tokens.description, "validation_sha256": self.validation_set().sha256, **where}
 
     @property
     def vocabulary(self) -> Vocabulary | None:  # noqa: D102
@@ -202,9 +204,9 @@ class TokenTrial(LanguageTrial):
             saved_at=checkpoint_of(place) if place else None,
             on_progress=report,
         )
-        done = loop.train(training)
-        analyses = batch_losses(model, self.validation_text) if done.status == "done" else {}
-        return [({**self.results_of(model, done), "analyses": analyses}, weights(model))]
+        trained = loop.train(training)
+        analyses = batch_losses(model, self.validation_text) if trained.status == "done" else {}
+        return [({**self.results_of(model, trained), "analyses": analyses}, weights(model))]
 
 
 def batch_losses(model: LanguageModel, tokens: Tensor) -> Results:

@@ -246,21 +246,21 @@ class LanguageTrial(Trial):
         """Make the named optimizer, over all weights of a model that is on its device. ``seed``: of its own random
         stream; ``settings``: what departs from its usual ones (None does not)."""
         self.part("optimizer", name)
-        given = {key: value for key, value in settings.items() if value is not None}
-        return build_optimizer(name, model.parameters(), generator(seed, "optimizer"), **given)
+        changes = {key: value for key, value in settings.items() if value is not None}
+        return build_optimizer(name, model.parameters(), generator(seed, "optimizer"), **changes)
 
-    def results_of(self, model: nn.Module, done: loop.Trial) -> Results:
+    def results_of(self, model: nn.Module, trained: loop.Trial) -> Results:
         """Return the results that every trained language model has."""
         return {
             "label": self.label,
             "seed": self.seed,
             "n_parameters": count_parameters(model),
-            "status": done.status,
-            "final": done.final,
-            "history": done.progress.history,
-            "started": done.progress.started,
-            "seconds": done.progress.seconds,
-            "weights_sha256": done.weights_sha256,
+            "status": trained.status,
+            "final": trained.final,
+            "history": trained.progress.history,
+            "started": trained.progress.started,
+            "seconds": trained.progress.seconds,
+            "weights_sha256": trained.weights_sha256,
         }
 
 

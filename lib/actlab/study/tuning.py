@@ -39,14 +39,14 @@ def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
     cell = {name: str(getattr(arm.trials[0], name)) for name in tuned_by}
     if rates.of and "activation" in cell:
         cell["activation"] = rates.of
-    known = [choice for choice in choices(rates.study) if choice.rate is not None]
-    fitting = [choice for choice in known if cell.items() <= choice.cell.items()]
+    fitting = [
+        choice for choice in choices(rates.study) if choice.rate is not None and cell.items() <= choice.cell.items()
+    ]
     if not fitting:
         check_name("study", rates.study, store.studies(), "rates (known once it has records)")
-        cells = dict.fromkeys(" ".join(choice.cell[name] for name in tuned_by) for choice in known)
         raise BadInput(
-            f"{store.where(rates.study)} has chosen no learning rate for {' '.join(cell.values())}, but for "
-            f"{', '.join(cells) or 'none'}: run it to its end, tune this arm too, or say `of` in `rates`"
+            f"{store.where(rates.study)} has chosen no learning rate for {' '.join(cell.values())}: run it to its end, "
+            "tune this arm too, or say `of` in `rates`"
         )
     return min(fitting, key=lambda choice: len(departures(choice, arm)))
 

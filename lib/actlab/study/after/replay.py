@@ -66,8 +66,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     }
     verdict = f"NOT equal in {', '.join(differs)}" if differs else "equal bit for bit"
     losses = after.get("error", f"validation loss {recorded:.6f} recorded, {now:.6f} now")
-    same = "processor, Python, packages, text and code are as recorded"
-    apart = f"changed since: {', '.join(changed)}" if changed else same
+    apart = f"changed since: {', '.join(changed)}" if changed else "everything else is as recorded"
     return Replay(f"{trial.name}: {verdict} ({losses}); {apart}", outcome, wrong=bool(differs and not changed))
 
 
@@ -79,9 +78,10 @@ def keep(outcome: store.Record) -> Path:
 
 def changed_since(record: store.Record) -> list[str]:
     """List what of this machine, its versions and the code that trains is not as recorded: ``torch 2.12 -> 2.13``."""
-    origin, here = record["provenance"], provenance.here()
-    then, now = origin["machine"], here["machine"]
-    changed = [f"{key} {then.get(key)} -> {now.get(key)}" for key in then | now if then.get(key) != now.get(key)]
-    if origin["trial_code_sha256"] != here["trial_code_sha256"]:
+    origin, current = record["provenance"], provenance.code_and_machine()
+    machine, other = origin["machine"], current["machine"]
+    keys = [key for key in machine | other if machine.get(key) != other.get(key)]
+    changed = [f"{key} {machine.get(key)} -> {other.get(key)}" for key in keys]
+    if origin["trial_code_sha256"] != current["trial_code_sha256"]:
         changed.append("the code that trains")
     return changed

@@ -58,9 +58,9 @@ def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length:
         texts[trial.label] = sample(model, model.vocabulary, prompt, length, draw)
         if note:
             notes[trial.label] = note
-    about = {key: record[key] for key in ("study", "arm", "model_name", "activation")}
-    about |= {"kind": "text", "prompt": prompt, "draw": draw, "texts": texts} | ({"notes": notes} if notes else {})
-    return about | {"provenance": provenance.of_record("explore.written", {})}
+    context = {key: record[key] for key in ("study", "arm", "model_name", "activation")}
+    context |= {"kind": "text", "prompt": prompt, "draw": draw, "texts": texts} | ({"notes": notes} if notes else {})
+    return context | {"provenance": provenance.of_record("explore.written", {})}
 
 
 def keep(texts: store.Record) -> Path:
