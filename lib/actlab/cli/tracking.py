@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from actlab.errors import check_name, needs
-from actlab.study.run import Event, Recorded, Training, Watch
+from actlab.study.run import Event, Training, Watch
 
 Log = Callable[[str, float, int], None]
 """Takes the name of a curve, a loss and its iteration."""
@@ -14,7 +14,7 @@ Log = Callable[[str, float, int], None]
 
 @contextmanager
 def _tensorboard(folder: Path) -> Iterator[Log]:
-    """TensorBoard's files, in the study's folder."""
+    """Write TensorBoard's files, in the study's folder."""
     with needs("track", "--track tensorboard"):
         from torch.utils.tensorboard import SummaryWriter
     with SummaryWriter(str(folder / "tensorboard"), flush_secs=1) as writer:
@@ -23,7 +23,7 @@ def _tensorboard(folder: Path) -> Iterator[Log]:
 
 @contextmanager
 def _wandb(folder: Path) -> Iterator[Log]:
-    """A run of Weights & Biases, named after the study."""
+    """Make a run of Weights & Biases, named after the study."""
     with needs("wandb", "--track wandb"):
         import wandb
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,8 +37,8 @@ TRACKERS = {"tensorboard": _tensorboard, "wandb": _wandb}
 
 @contextmanager
 def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
-    """A watcher that tells a tracker of each trial's training loss as it goes, and of every evaluation when its arm is
-    recorded; "" tells none. Every event goes to the watcher ``also`` first.
+    """Give a watcher that tells a tracker of each trial's training loss as it goes; "" tells none. Every event goes to
+    the watcher ``also`` first. Evaluations are in the records.
 
     Raises:
         UnknownName: no such tracker.
@@ -48,19 +48,11 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
         yield also
         return
     check_name("tracker", name, TRACKERS, "--track")
-    trained = set[str]()
     with TRACKERS[name](folder) as log:
 
         def watch(event: Event) -> None:
             also(event)
             if isinstance(event, Training):
-                trained.add(event.arm)
-                log(f"{event.arm}/{event.trial}/train_loss", event.loss, event.iteration)
-            if isinstance(event, Recorded) and event.arm in trained:  # others are known from the run that trained them
-                for trial in event.record["trials"]:
-                    for entry in trial.get("history", ()):
-                        for loss in ("train_loss", "val_loss"):
-                            curve = f"{event.arm}/{trial['label']}/evaluated_{loss}"
-                            log(curve, entry[loss], entry["iteration"])
+                log(f"{event.arm}/{event.trial}", event.loss, event.iteration)
 
         yield watch
