@@ -27,7 +27,7 @@ def test_a_key_that_comes_twice_is_refused():
 def test_a_file_that_is_no_text(tmp_path):
     """The place is named; a Windows file's line ends are \\n."""
     (tmp_path / "a").write_bytes(b"a\r\nb\xff")
-    with pytest.raises(BadInput, match="is not a text in UTF-8: byte 4 is 0xff"):
+    with pytest.raises(BadInput, match=r"is not a text in UTF-8: .* byte 0xff in position 4"):
         read_text(tmp_path / "a")
     (tmp_path / "a").write_bytes(b"a\r\nb")
     assert read_text(tmp_path / "a") == "a\nb"

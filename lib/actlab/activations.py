@@ -174,7 +174,7 @@ class Activation:
     @property
     def learns(self) -> bool:
         """Whether its module has parameters of its own."""
-        return self.per_feature or next(self.make().parameters(), None) is not None
+        return next(self.make().parameters(), None) is not None
 
     def make(self, features: int = 1, **parameters: Any) -> nn.Module:
         """A fresh module. ``features``: size of the axis that it acts on, used where slopes are per feature."""

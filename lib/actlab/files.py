@@ -61,8 +61,7 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
     try:
         return path.read_text(encoding)
     except UnicodeDecodeError as error:
-        byte = f"byte {error.start} is {error.object[error.start]:#04x} ({error.reason})"
-        raise BadInput(f"{path} is not a text in UTF-8: {byte}") from None
+        raise BadInput(f"{path} is not a text in UTF-8: {error}") from None
 
 
 def read_yaml(path: Path) -> Any:

@@ -267,7 +267,7 @@ def register_optimizer(name: str, class_or_factory: Any, *, rate: float | None =
         name: as for an activation.
         class_or_factory: ``(params, lr=..., weight_decay=...)`` -> ``torch.optim.Optimizer`` over all of ``params``,
             whose ``step`` calls the closure that it is given and returns its loss, and reads the rate from its groups.
-            If it takes ``betas``, it is given those of a study; if it takes ``generator``, a random stream of its own.
+            If it takes ``betas``, it is given those of a study. What it draws is of the trial's seed.
             Its state is tensors, so that checkpoints hold it.
         rate: its usual learning rate; the default of its ``lr`` unless given.
         source: who defined it.
@@ -285,8 +285,7 @@ def register_optimizer(name: str, class_or_factory: Any, *, rate: float | None =
         )
 
     def made(params: Any, generator: torch.Generator, **settings: Any) -> torch.optim.Optimizer:
-        own = {"generator": generator} if "generator" in arguments else {}
-        optimizer: torch.optim.Optimizer = class_or_factory(params, **settings, **own)
+        optimizer: torch.optim.Optimizer = class_or_factory(params, **settings)
         return optimizer
 
     _add("optimizer", name, Optimizer(name, made, source, usual))

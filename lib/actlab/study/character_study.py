@@ -130,11 +130,6 @@ class CharacterStudy(LanguageStudy):
         model, arm = cell["model"], f"{cell['model']}/{cell['activation']}"
         return self.per_arm.get(model, {}) | self.per_arm.get(arm, {}) | {"per_arm": {}}
 
-    @property
-    def slowest_first(self) -> tuple[str, ...]:
-        """Complete a model after the other, or an activation after the other (``order``)."""
-        return self.trial.cell if self.order == "model" else self.trial.cell[::-1]
-
     def prepare(self, missing: Sequence[Arm]) -> None:
         """Refuse also a user's own part that breaks the science; measure the text's own tables."""
         super().prepare(missing)

@@ -175,18 +175,13 @@ class LanguageStudy(Study):
         """Plan the arms of a cell whose records are of a kind."""
         raise NotImplementedError
 
-    @property
-    def slowest_first(self) -> tuple[str, ...]:
-        """Return the factors of a cell, in the order in which cells run."""
-        return self.trial.cell
-
     def settings_of_cell(self, cell: Mapping[str, str]) -> Settings:
         """Return the settings that a cell has of its own."""
         return {}
 
     def cells(self) -> list[Self]:
         """Make the study of each cell alone, with the rate that another study has chosen for it."""
-        factors = self.slowest_first
+        factors = self.trial.cell[::-1] if getattr(self, "order", "") == "activation" else self.trial.cell
         cells = [dict(zip(factors, levels, strict=True)) for levels in product(*map(self.levels, factors))]
         return [self._at_chosen_rate(self.replace(**self.settings_of_cell(cell), **cell, rates=None)) for cell in cells]
 

@@ -65,17 +65,12 @@ class TwinTrial(CharacterTrial):
     dtype: Literal["float32", "float64"] = "float32"
     """Of weights, forward and backward pass; evaluations stay in float32."""
 
-    @property
-    def leader(self) -> Self:
-        """Return the plain trial of its seed."""
-        return self.with_change(self.seed)
-
     @classmethod
     def grouped(cls, trials: Sequence[Self]) -> list[tuple[Self, ...]]:
         """Put a leader and its followers together."""
         groups: dict[Self, list[Self]] = {}
         for trial in trials:
-            groups.setdefault(trial.leader, []).append(trial)
+            groups.setdefault(trial.with_change(trial.seed), []).append(trial)
         return [tuple(group) for group in groups.values()]
 
     def stepped_by(self, net: nn.Module) -> Optimizer:
