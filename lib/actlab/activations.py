@@ -173,11 +173,11 @@ class Activation:
 
     @property
     def learns(self) -> bool:
-        """Whether its module has parameters of its own."""
+        """Say whether its module has parameters of its own."""
         return next(self.make().parameters(), None) is not None
 
     def make(self, features: int = 1, **parameters: Any) -> nn.Module:
-        """A fresh module. ``features``: size of the axis that it acts on, used where slopes are per feature."""
+        """Make a fresh module. ``features``: size of the axis that it acts on, used where slopes are per feature."""
         if self.per_feature:
             parameters["features"] = features
         try:
@@ -253,7 +253,7 @@ _FAMILIES: dict[str, tuple[Callable[[float], nn.Module], str, str]] = {
 
 
 def _member(name: str) -> Activation | None:
-    """``smelu_0.3``, ``gelu_10``, ``swish_3``: one of a family, by its beta as a plain decimal."""
+    """Make ``smelu_0.3``, ``gelu_10``, ``swish_3``: one of a family, by its beta as a plain decimal."""
     if name in SYNONYMS:
         return next(row for row in _ROWS if row.name == SYNONYMS[name])
     match = re.fullmatch(r"(smelu|gelu|swish)_((?:[1-9]\d{0,5}|0)(?:\.\d{0,5}[1-9])?)", name)
@@ -272,12 +272,12 @@ ACTIVATIONS: Table[Activation] = Table("activation", ((row.name, row) for row in
 
 
 def find_activation(name: str, where: str = "") -> Activation:
-    """The table's entry of that name; ``UnknownName`` lists the known ones."""
+    """Return the table's entry of that name; ``UnknownName`` lists the known ones."""
     return ACTIVATIONS.find(name, where)
 
 
 def get_activation(name: str, features: int = 1, **parameters: Any) -> nn.Module:
-    """A fresh module of the named activation, at each call.
+    """Make a fresh module of the named activation, at each call.
 
     Args:
         name: a key of ``ACTIVATIONS``.
@@ -291,7 +291,7 @@ def get_activation(name: str, features: int = 1, **parameters: Any) -> nn.Module
 
 
 def slope(module: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """df/dx at each element of ``x`` by automatic differentiation, for a plain activation."""
+    """Return df/dx at each element of ``x`` by automatic differentiation, for a plain activation."""
     point = x.detach().clone().requires_grad_(True)
     (gradient,) = torch.autograd.grad(module(point).sum(), point)
     return gradient

@@ -51,7 +51,7 @@ class UnknownName(BadInput):
 
 @contextmanager
 def needs(extra: str, what: str) -> Iterator[None]:
-    """Around an import of a package that only an extra brings; ``BadInput`` names the extra where it is absent."""
+    """Surround an import of a package that only an extra brings; ``BadInput`` names the extra where it is absent."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -62,7 +62,7 @@ def needs(extra: str, what: str) -> Iterator[None]:
 
 
 def check_name(kind: str, name: object, known: Iterable[object], where: str = "") -> None:
-    """``UnknownName`` where a name is none of those that are known."""
+    """Raise ``UnknownName`` where a name is none of those that are known."""
     if name not in (listed := [*known]):
         raise UnknownName(kind, name, listed, where)
 
@@ -94,11 +94,11 @@ class Table(ChainMap[str, Row]):
 
     @property
     def built_in(self) -> tuple[str, ...]:
-        """Names of the rows that are not a user's own."""
+        """Return the names of the rows that are not a user's own."""
         return tuple(self._built_in)
 
     def find(self, name: str, where: str = "") -> Row:
-        """The row of that name; ``UnknownName`` lists the known ones."""
+        """Return the row of that name; ``UnknownName`` lists the known ones."""
         if name not in self:
             raise UnknownName(self.kind, name, self, where)
         return self[name]

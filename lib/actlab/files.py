@@ -52,12 +52,12 @@ def write_bytes(path: Path, content: bytes) -> Path:
 
 
 def contents(files: Iterable[Path], folder: Path) -> list[str]:
-    """A line a file: its place, seen from a folder, and the hash of what is in it."""
+    """Return a line a file: its place, seen from a folder, and the hash of what is in it."""
     return [f"{os.path.relpath(file, folder)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The text of a user's file, every line ending in \\n; ``BadInput`` where it is no UTF-8."""
+    """Read the text of a user's file, every line ending in \\n; ``BadInput`` where it is no UTF-8."""
     try:
         return path.read_text(encoding)
     except UnicodeDecodeError as error:
@@ -65,7 +65,7 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
 
 
 def read_yaml(path: Path) -> Any:
-    """The values of a YAML file of ours."""
+    """Read the values of a YAML file of ours."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 
@@ -81,7 +81,7 @@ class _Loader(yaml.CSafeLoader):
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """The values of a user's YAML.
+    """Read the values of a user's YAML.
 
     Raises:
         BadInput: no YAML, or a key that comes twice.

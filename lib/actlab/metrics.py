@@ -74,12 +74,12 @@ def _numbers(values: Any) -> Tensor:
 
 
 def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:
-    """1/2 sum_l |p_l - q_l| of each row: (N,), in [0, 1]."""
+    """Return 1/2 sum_l |p_l - q_l| of each row: (N,), in [0, 1]."""
     return (p - q).abs().sum(dim=1) / 2
 
 
 def relative_pd_rows(p: Tensor, q: Tensor) -> Tensor:
-    """Mean over labels of 2 |p_l - q_l| / (p_l + q_l) of each row: (N,), in [0, 2]; 0 / 0 counts as 0."""
+    """Return the mean over labels of 2 |p_l - q_l| / (p_l + q_l) of each row: (N,), in [0, 2]; 0 / 0 counts as 0."""
     return 2 * _relative((p - q).abs(), p + q).mean(dim=1)
 
 
@@ -88,18 +88,18 @@ def _relative(difference: Tensor, total: Tensor) -> Tensor:
 
 
 def churn_rows(p: Tensor, q: Tensor) -> Tensor:
-    """1 where the most probable labels differ, else 0: (N,). NaN stays NaN."""
+    """Return 1 where the most probable labels differ, else 0: (N,). NaN stays NaN."""
     return (p.argmax(dim=1) != q.argmax(dim=1)) + 0 * (p + q).sum(dim=1)
 
 
 def jensen_shannon_rows(p: Tensor, q: Tensor) -> Tensor:
-    """Jensen-Shannon divergence of each row in bits: (N,), in [0, 1]."""
+    """Return the Jensen-Shannon divergence of each row in bits: (N,), in [0, 1]."""
     total = p + q
     return _bits(_relative((p - q).abs(), total), total)
 
 
 def _bits(relative: Tensor, total: Tensor) -> Tensor:
-    """Jensen-Shannon divergence from u = |p - q| / (p + q), sum_l (p_l + q_l) ((1 + u) ln(1 + u) +
+    """Compute the Jensen-Shannon divergence from u = |p - q| / (p + q), sum_l (p_l + q_l) ((1 + u) ln(1 + u) +
     (1 - u) ln(1 - u)) / 4: accurate also where p and q differ in their last digits alone."""
     u = relative.clamp(max=1 - torch.finfo(total.dtype).eps / 2)  # (1 - u) ln(1 - u) is 0 at u = 1
     nats = (total * ((1 + u) * torch.log1p(u) + (1 - u) * torch.log1p(-u))).sum(dim=1) / 4
@@ -135,8 +135,8 @@ def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> flo
 
 
 def total_variation(p: Tensor, q: Tensor) -> float:
-    """Mean total variation distance, in [0, 1]: half the L1 distance, and Delta_1 of Shamir & Coviello 2020 (arXiv
-    2010.09923) for two models.
+    """Return the mean total variation distance, in [0, 1]: half the L1 distance, and Delta_1 of Shamir & Coviello 2020
+    (arXiv 2010.09923) for two models.
 
     It bounds from below how often two samplers drawing from p and q must disagree.
     """
@@ -144,7 +144,7 @@ def total_variation(p: Tensor, q: Tensor) -> float:
 
 
 def relative_pd(p: Tensor, q: Tensor) -> float:
-    """Mean over inputs and labels of ``2 |p - q| / (p + q)``, in [0, 2].
+    """Return the mean over inputs and labels of ``2 |p - q| / (p + q)``, in [0, 2].
 
     The reference studies' extension, to all labels, of the relative prediction difference of binary systems (Shamir &
     Lin 2022, arXiv 2202.06499). Every label weighs the same, however improbable, so it is not a share of predictions.
@@ -153,17 +153,18 @@ def relative_pd(p: Tensor, q: Tensor) -> float:
 
 
 def churn(p: Tensor, q: Tensor) -> float:
-    """Share of inputs whose most probable labels differ, in [0, 1]. Milani Fard et al. 2016 (NIPS)."""
+    """Return the share of inputs whose most probable labels differ, in [0, 1]. Milani Fard et al. 2016 (NIPS)."""
     return _mean(churn_rows, p, q)
 
 
 def jensen_shannon(p: Tensor, q: Tensor) -> float:
-    """Mean Jensen-Shannon divergence in **bits**, in [0, 1]; TV^2 / (2 ln 2) <= JSD <= TV for each input. Lin 1991."""
+    """Return the mean Jensen-Shannon divergence in **bits**, in [0, 1]; TV^2 / (2 ln 2) <= JSD <= TV for each input.
+    Lin 1991."""
     return _mean(jensen_shannon_rows, p, q)
 
 
 def churn_split(p: Tensor, q: Tensor, targets: object) -> ChurnSplit:
-    """Churn taken apart by who is right. ``targets``: (N,) true labels. Wins minus losses are the
+    """Take churn apart by who is right. ``targets``: (N,) true labels. Wins minus losses are the
     difference of the two accuracies."""
     p, q = _pair(p, q)
     truth, differ = _targets(p, targets), churn_rows(p, q)
@@ -176,19 +177,21 @@ def churn_split(p: Tensor, q: Tensor, targets: object) -> ChurnSplit:
 
 
 def label_pd(p: Tensor, q: Tensor, targets: object) -> float:
-    """Mean of ``2 |p - q| / (p + q)`` at the true label only, in [0, 2]. ``targets``: (N,). 0 / 0 counts as 0."""
+    """Return the mean of ``2 |p - q| / (p + q)`` at the true label only, in [0, 2]. ``targets``: (N,). 0 / 0 counts as
+    0."""
     p, q = _pair(p, q)
     index = _targets(p, targets)[:, None]
     return relative_pd_rows(p.gather(1, index), q.gather(1, index)).double().mean().item()
 
 
 def compare(p: object, q: object, targets: object = None, own: Iterable[str] = ()) -> dict[str, float]:
-    """Every metric of a pair of models of any framework, averaged over the inputs; those of a user's ``own`` too.
+    """Compute every metric of a pair of models of any framework, averaged over the inputs; those of a user's ``own``
+    too.
 
     >>> from actlab import metrics
     >>> one, other = [[0.9, 0.1], [0.6, 0.4]], [[0.8, 0.2], [0.3, 0.7]]  # of two inputs and two classes
-    >>> found = metrics.compare(one, other, [0, 1])
-    >>> round(found["total_variation"], 3), found["churn"]
+    >>> distances = metrics.compare(one, other, [0, 1])
+    >>> round(distances["total_variation"], 3), distances["churn"]
     (0.2, 0.5)
 
     Args:

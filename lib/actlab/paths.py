@@ -28,20 +28,20 @@ class NoProject(BadInput):
 
 
 def project() -> Path | None:
-    """The project of the current folder: the nearest folder at or above it that `actlab init` made one; else actlab's
-    own checkout; None where there is neither."""
+    """Return the project of the current folder: the nearest folder at or above it that `actlab init` made one; else
+    actlab's own checkout; None where there is neither."""
     here = Path.cwd()
     marked = (folder for folder in (here, *here.parents) if folder == CHECKOUT or (folder / MARK).is_file())
     return next(marked, CHECKOUT)
 
 
 def located(name: str) -> Path:
-    """The whole path of what a user names, ``~`` and links followed."""
+    """Return the whole path of what a user names, ``~`` and links followed."""
     return Path(name).expanduser().resolve()
 
 
 def _folder(variable: str, name: str) -> Path:
-    """The folder that a variable names, else that of this name in the project.
+    """Return the folder that a variable names, else that of this name in the project.
 
     Raises:
         NoProject: neither.
@@ -57,28 +57,29 @@ def _folder(variable: str, name: str) -> Path:
 
 
 def data() -> Path:
-    """Folder of the data sets: ``ACTLAB_DATA``, else ``data/`` in the project."""
+    """Return the folder of the data sets: ``ACTLAB_DATA``, else ``data/`` in the project."""
     return _folder("ACTLAB_DATA", "data")
 
 
 def results() -> Path:
-    """Folder of the project's records: ``ACTLAB_RESULTS``, else ``results/`` in the project."""
+    """Return the folder of the project's records: ``ACTLAB_RESULTS``, else ``results/`` in the project."""
     return _folder("ACTLAB_RESULTS", "results")
 
 
 def cache() -> Path:
-    """Folder of checkpoints and finished trials: ``ACTLAB_CACHE``, else ``.cache/`` in the project."""
+    """Return the folder of checkpoints and finished trials: ``ACTLAB_CACHE``, else ``.cache/`` in the project."""
     return _folder("ACTLAB_CACHE", ".cache")
 
 
 def params_file(study: str) -> Path:
-    """The params file of a study: that of the project, else actlab's own; the project's to be where there is none."""
+    """Return the params file of a study: that of the project, else actlab's own; the project's to be where there is
+    none."""
     files = [place / f"{study}.yaml" for place in _params()]
     return next((file for file in files if file.is_file()), files[0])
 
 
 def params_names() -> set[str]:
-    """Names of the params files in the project and in actlab itself."""
+    """Return the names of the params files in the project and in actlab itself."""
     return {file.stem for place in _params() for file in place.glob("[!.]*.yaml")}
 
 
@@ -88,7 +89,7 @@ def _params() -> list[Path]:
 
 
 def shown(path: Path) -> str:
-    """A path in a message: from the current folder where it lies in that, else whole."""
+    """Return a path for a message: from the current folder where it lies in that, else whole."""
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 

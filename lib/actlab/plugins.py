@@ -51,7 +51,7 @@ class PluginFile:
 
     @property
     def sha256(self) -> str:
-        """The hash of its text."""
+        """Return the hash of its text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 

@@ -36,7 +36,7 @@ class Source:
 
     @property
     def compressed(self) -> bool:
-        """Whether the file is a gzip file."""
+        """Say whether the file is a gzip file."""
         return self.file.endswith(".gz")
 
 
@@ -69,7 +69,7 @@ DOWNLOADS = ContextVar("DOWNLOADS", default=True)
 
 @contextmanager
 def no_download() -> Iterator[None]:
-    """Within it, a missing file is a ``DataError`` at once."""
+    """Make a missing file a ``DataError`` at once, within it."""
     before = DOWNLOADS.set(False)
     try:
         yield

@@ -28,7 +28,7 @@ Parameters = Iterable[nn.Parameter] | Iterable[dict[str, Any]]
 def sgdm(
     params: Parameters, generator: torch.Generator, init_velocity_std: float = 0.0, **settings: Any
 ) -> torch.optim.SGD:
-    """torch's SGD with a random velocity v_0 ~ N(0, ``init_velocity_std``^2) from ``generator``.
+    """Make torch's SGD with a random velocity v_0 ~ N(0, ``init_velocity_std``^2) from ``generator``.
 
     Of the start alone the parameters move by -lr mu^2 / (1 - mu) v_0 in the end with Nesterov momentum: 0.54 v_0 with
     the published settings, sd 0.054 a weight, 2.7 times the 0.02 of the initialisation. A ``generator`` at the same
@@ -53,7 +53,7 @@ class Optimizer:
 
     @property
     def has_betas(self) -> bool:
-        """Whether it takes ``betas``."""
+        """Say whether it takes ``betas``."""
         return "betas" in self.defaults
 
 
@@ -101,7 +101,7 @@ OPTIMIZERS: Table[Optimizer] = Table("optimizer", ((row.name, row) for row in _R
 def build_optimizer(
     name: str, params: Parameters, generator: torch.Generator, **settings: Any
 ) -> torch.optim.Optimizer:
-    """A fresh optimizer with its usual settings, changed by ``settings``.
+    """Make a fresh optimizer with its usual settings, changed by ``settings``.
 
     Args:
         name: a key of ``OPTIMIZERS``.
@@ -121,7 +121,8 @@ def build_optimizer(
 
 
 def check_complete(optimizer: torch.optim.Optimizer, model: nn.Module) -> None:
-    """Every trainable parameter of ``model`` is optimised, and nothing else; ``BadInput`` names what is missing.
+    """Check that every trainable parameter of ``model`` is optimised, and nothing else; ``BadInput`` names what is
+    missing.
 
     A tied parameter counts once. This guard is cheap, and a forgotten parameter trains silently as a constant.
     """

@@ -12,7 +12,7 @@ once."""
 
 
 def pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """Matching flat pieces of tensors of one shape: cache-sized on a CPU, whole on a GPU."""
+    """Cut matching flat pieces of tensors of one shape: cache-sized on a CPU, whole on a GPU."""
     flat = [tensor.detach().reshape(-1) for tensor in tensors]
     if flat[0].device.type != "cpu" or flat[0].numel() <= CACHED:
         return iter([tuple(flat)])
@@ -20,15 +20,15 @@ def pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
 
 
 def numbers(tensors: list[Tensor]) -> list[float]:
-    """Many one-element tensors as numbers, in one transfer."""
+    """Return many one-element tensors as numbers, in one transfer."""
     return torch.stack(tensors).tolist() if tensors else []
 
 
 def accumulate_and_move(
     theta: Tensor, gradient: Tensor, momentum: Tensor, weight_decay: float, keep: float, advance: float
 ) -> None:
-    """momentum <- ``keep`` momentum + gradient + ``weight_decay`` theta, then theta <- theta + ``advance`` momentum:
-    one fused pass."""
+    """Set momentum <- ``keep`` momentum + gradient + ``weight_decay`` theta, then theta <- theta + ``advance``
+    momentum: one fused pass."""
     if theta.is_contiguous() and gradient.is_contiguous() and gradient.dtype == theta.dtype:
         torch._fused_sgd_(
             [theta],

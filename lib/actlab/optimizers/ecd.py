@@ -85,7 +85,7 @@ class ECD(torch.optim.Optimizer):
         super().__init__(params, defaults)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """As torch's; the settings that concern the whole system must be those of the other groups."""
+        """Add a group as torch does; the settings that concern the whole system must be those of the other groups."""
         group = {**self.defaults, **param_group}
         for name in SHARED:
             assert group[name] == self.defaults[name], f"{name} concerns all parameters at once, got {group[name]!r}"
@@ -96,8 +96,8 @@ class ECD(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step. ``closure`` clears the gradients, computes the loss, calls backward and returns the loss: ECD needs
-        its value.
+        """Take one step. ``closure`` clears the gradients, computes the loss, calls backward and returns the loss: ECD
+        needs its value.
 
         Raises:
             BadInput: no closure.
@@ -162,8 +162,8 @@ class ECD(torch.optim.Optimizer):
             self._turn()
 
     def _overlaps(self, conserve_energy: bool, inner_product: str) -> tuple[dict[Tensor, float], float]:
-        """For every tensor the p . g of its projection (its own, or for ``global`` the sum of all), and the factor that
-        makes |p| = 1."""
+        """Compute for every tensor the p . g of its projection (its own, or for ``global`` the sum of all), and the
+        factor that makes |p| = 1."""
         owners, products, squares = [], [], []
         for unit, group in zip(self._units, self.param_groups, strict=True):
             for p in (p for p in group["params"] if p.grad is not None):
@@ -195,8 +195,8 @@ class ECD(torch.optim.Optimizer):
         torch._foreach_mul_(momenta, norm / _norm(momenta))
 
     def state_dict(self) -> dict[str, Any]:
-        """As torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units`` and
-        ``turns``."""
+        """Return torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units``
+        and ``turns``."""
         system = {
             "dimensions": torch.tensor(self._dimensions),
             "units": torch.tensor(self._units, dtype=torch.float64),

@@ -63,7 +63,7 @@ class SOAP(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One update of every parameter that has a gradient; returns what ``closure`` returns."""
+        """Update every parameter that has a gradient; returns what ``closure`` returns."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -84,12 +84,12 @@ State = dict[str, Tensor]
 
 
 def as_matrix(tensor: Tensor) -> Tensor:
-    """(m, ...) -> (m, n); a vector (m,) -> (m, 1), a number -> (1, 1)."""
+    """Return a tensor as a matrix, (m, ...) -> (m, n); a vector (m,) -> (m, 1), a number -> (1, 1)."""
     return tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1)
 
 
 def preconditioned_sides(shape: torch.Size, longest: int) -> dict[str, int]:
-    """The sides of a tensor of that shape that get a basis, with their lengths."""
+    """Return the sides of a tensor of that shape that get a basis, with their lengths."""
     lengths = (shape[0], shape[1:].numel()) if len(shape) > 1 else ()
     return {side: length for side, length in zip(SIDES, lengths, strict=False) if length <= longest}
 
