@@ -14,10 +14,10 @@ def check_different_inputs(
 ) -> None:
     """A network against itself, and two seeds on the same inputs."""
     charlm = distance.query("network == 'charlm, relu'").set_index("compared")[["estimate", "low", "high"]]
-    agrees(charlm.loc[names[True]], [0.597, 0.562, 0.632], "charlm against itself", digits=3)
-    agrees(charlm.loc[names[False], "estimate"], 0.604, "two seeds of charlm", digits=3)
-    agrees(charlm.loc["two seeds, same inputs"], [0.083, 0.060, 0.107], "on the same inputs", digits=3)
-    agrees(charlm["estimate"][list(names.values())], [0.60, 0.60], "both on other inputs", digits=2)
+    agrees(100 * charlm.loc[names[True]], [59.7, 56.2, 63.2], "charlm against itself, points", digits=1)
+    agrees(100 * charlm.loc[names[False], "estimate"], 60.4, "two seeds of charlm", digits=1)
+    agrees(100 * charlm.loc["two seeds, same inputs"], [8.3, 6.0, 10.7], "on the same inputs", digits=1)
+    agrees(100 * charlm["estimate"][list(names.values())], [60, 60], "both on other inputs", digits=0)
     holds(end["iterations"].eq(200).all() and distance["n"].eq(3).all(), "200 steps, three seeds")
     holds((own[names[True]] > 0.95 * own[names[False]]).all(), "a network against itself lies where two seeds lie")
     holds(
@@ -65,7 +65,7 @@ def check_ignored_activation(equal: pd.Series, both: pd.DataFrame, arrived: pd.D
     agrees(set(named["activation"]), {"gelu"}, "under the name of")
     most = arrived.loc[arrived["difference"].abs().idxmax()]
     agrees(most["model"], "nanotransformer", "differs most")
-    agrees(most[SIDES].astype(float), [0.048, 0.037, 0.060], "by", digits=3)
+    agrees(most[[*SIDES, "n"]].astype(float), [0.048, 0.037, 0.060, 5], "by, seeds", digits=3)
     holds((arrived["p_holm"] < 0.05).sum() > 2, "the two activations differ in most models")
 
 
@@ -115,7 +115,7 @@ def check_mixed_metrics(below: dict[str, float], mixed: pd.Series, fair: pd.Data
     agrees(share["coded_pd beside relative_pd"], 32, "metrics mixed, 200 steps", digits=0)
     agrees(share["coded_pd"], 0.8, "in one metric", digits=1)
     agrees(mixed, [36, 44], "after 500 steps, and after 200 beside 500", digits=0)
-    agrees(fair[SIDES].iloc[0].astype(float), [0.014, 0.008, 0.020], "without bugs", digits=3)
+    agrees(100 * fair[SIDES].iloc[0].astype(float), [1.4, 0.8, 2.0], "without bugs, points", digits=1)
     two = [numbers.console_pd[name] for name in ("swiglu", "relu")]
     agrees(two, [0.5935, 1.0739], "published")
     agrees(100 - 100 * two[0] / two[1], 45, "published share", digits=0)
