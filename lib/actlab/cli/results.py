@@ -71,8 +71,7 @@ def report(
     for table in (loaded.rates["rates"], reports.spreads(loaded)):
         if len(table):
             print_table(table)
-    if drawn and (sentence := reports.left_out(loaded)):
-        console.print(sentence)
+    console.print(reports.EQUAL_LOSS)
     if as_json:
         tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates["rates"]}
         rows = {name: table.to_dict("records") for name, table in tables.items()}
@@ -103,7 +102,7 @@ def compare(
     console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
     for metric in differences["metric"].unique():
         console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
-    console.print("disagreement between seeds moves with the loss: actlab.equal_loss compares it at equal loss")
+    console.print(reports.EQUAL_LOSS)
     if out:
         write_text(paths.located(str(out)), differences.to_csv(index=False))
         console.print(str(out))

@@ -96,3 +96,12 @@ def words(name: str) -> str:
     """Name a level, text or defect for people, each part of ``relu, averaged weights`` by itself; what has no other
     name stays as it is."""
     return WORDS.get(name) or ", ".join(WORDS.get(part, part) for part in name.split(", "))
+
+
+def small(value: float) -> str:
+    """Write two significant digits, as a plain number down to 0.0001 and in powers of ten below; whole from 100 on."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 99.5:
+        return f"{value:,.0f}"
+    return f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"

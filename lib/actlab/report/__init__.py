@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from actlab.errors import check_name
-from actlab.figures.style import image
 from actlab.files import write_bytes, write_text
-from actlab.report import drawings, summary
+from actlab.report import summary
 from actlab.report.compare import compare
-from actlab.report.drawings import left_out
-from actlab.report.study import Report, load
-from actlab.report.summary import spreads
+from actlab.report.study import Report, load, read
+from actlab.report.summary import EQUAL_LOSS, spreads
 
-__all__ = ["FORMATS", "Report", "compare", "left_out", "load", "spreads", "write"]
+__all__ = ["EQUAL_LOSS", "FORMATS", "Report", "compare", "load", "read", "spreads", "write"]
 FORMATS = ("png", "svg", "pdf")
 
 
@@ -30,6 +28,10 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
     for name, table in (report.tables | report.rates).items():
         if len(table):
             yield write_text(out / f"{name}.csv", table.to_csv(index=False))
-    for name, figure in drawings.of(report) if formats else ():
-        for ending in dict.fromkeys(formats):
-            yield write_bytes(out / f"{name}.{ending}", image(figure, ending))
+    if formats:
+        from actlab.figures.style import image  # Matplotlib takes half a second to import
+        from actlab.report import drawings
+
+        for name, figure in drawings.of(report):
+            for ending in dict.fromkeys(formats):
+                yield write_bytes(out / f"{name}.{ending}", image(figure, ending))

@@ -2,57 +2,47 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from actlab.errors import BadInput
-from actlab.records.labels import clipped, of_trials
-from actlab.records.settings import cell_of, differing, values_of
-from actlab.report.arms import ARM
-from actlab.report.study import read
+from actlab.records.labels import of_trials
+from actlab.report.study import differences_of, read
 from actlab.report.summary import settings_table
-from actlab.statistics.contrasts import contrasts
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
-    """(the settings in which two studies differ and what is not compared, a line each; the second study minus the
-    first, of every arm that both have: ``contrasts`` of each metric). Arms are matched by their factors and by the
-    settings that vary within a study. Losses and accuracies on different data are left out.
+    """Compare two studies as a report compares the levels of a factor: a group holds the arms that share their factors
+    and the settings that vary within a study. Losses and accuracies on different data are left out.
+
+    Returns:
+        The settings in which the studies differ and what is not compared, a line each; ``contrasts`` of each metric,
+        the second study minus the first.
 
     Raises:
         BadInput: the studies share no arm or metric, or are one study.
     """
     if first == second:
         raise BadInput(f"{first} minus itself is nothing: name two studies")
-    one, two = read(first), read(second)
-    varying = [name for study in (one, two) for name in differing(study.records) if name != "arm"]
-    keys = {
-        record["arm"]: repr([cell_of(record), values_of(record, varying)]) for record in (*one.records, *two.records)
-    }
-    arms, others = (study.runs[["record", *ARM]].assign(key=study.runs["record"].map(keys)) for study in (one, two))
-    shared = {*arms["key"]} & {*others["key"]}
+    both = read(first, second, factor="study")
+    groups = [both.runs.loc[both.runs["study"] == study, "group"].unique() for study in (first, second)]
+    shared = {*groups[0]} & {*groups[1]}
     if not shared:
-        names = [", ".join(sorted({" ".join(arm) for arm in study[ARM].to_numpy()})) for study in (arms, others)]
-        raise BadInput(f"the studies share no arm: one has {names[0]}; the other {names[1]}")
-    before, after = (settings_table(study.records) for study in (one, two))
+        raise BadInput(f"the studies share no arm: one has {'; '.join(groups[0])}; the other {'; '.join(groups[1])}")
+    before, after = (
+        settings_table([record for record in both.records if record["study"] == study]) for study in (first, second)
+    )
     lines = []
     for name in before.columns.union(after.columns, sort=False):
         levels = [" | ".join(table[name].unique()) if name in table else "" for table in (before, after)]
         if levels[0] != levels[1]:
             lines.append(f"{name}: {levels[0]} -> {levels[1]}")
-    same_data = {*before["data"]} == {*after["data"]}
-    if not same_data:
+    differences = both.of_each_metric(partial(differences_of, both, first)).dropna(subset="difference")
+    if {*before["data"]} != {*after["data"]}:
         lines.append("measured on different data: losses and accuracies are not compared")
-    differences = []
-    for metric in one.metrics:
-        if metric in two.metrics and (same_data or not of_trials(metric)):
-            rows = pd.concat([study.rows_of(metric).drop(columns=ARM) for study in (one, two)])
-            rows = rows.assign(key=rows.pop("record").map(keys)).merge(arms[["key", *ARM]].drop_duplicates("key"))
-            contrast = contrasts(rows.drop(columns="key"), metric, ARM, "study", first, unpaired=of_trials(metric))
-            contrast = clipped(contrast[contrast["status"] != "missing"], metric, signed=True)
-            differences.append(contrast.drop(columns="study").assign(metric=metric))
-    if all(contrast["difference"].isna().all() for contrast in differences):
+        differences = differences[~differences["metric"].map(of_trials)]
+    if differences.empty:
         raise BadInput(f"nothing has a value in both {first} and {second} that can be compared")
-    alone = len({*arms["key"]} ^ {*others["key"]})
-    return [*lines, f"{len(shared)} arms are in both studies, {alone} in one of them"], pd.concat(
-        differences, ignore_index=True
-    )
+    alone = {*groups[0]} ^ {*groups[1]}
+    return [*lines, f"{len(shared)} arms are in both studies, {len(alone)} in one of them"], differences

@@ -1,5 +1,5 @@
 """The figures of a report: accuracy and disagreement (or loss) as bars, accuracy against disagreement, losses along
-training, and four panels that sum up. Of a large study its first groups and arms."""
+training, and four panels that sum up."""
 
 from __future__ import annotations
 
@@ -16,23 +16,9 @@ from actlab.records.tables import curves_of
 from actlab.report.arms import ARM
 from actlab.report.study import METRIC, Report, main
 
-GROUPS, ARMS = 8, 12
-"""The most groups, and arms of each, that a figure shows."""
-
-
-def left_out(report: Report) -> str:
-    """What the figures do not show, in a sentence; nothing where they show all."""
-    groups, arms = map(len, report.levels)
-    if groups <= GROUPS and arms <= ARMS:
-        return ""
-    first = f"the first {min(GROUPS, groups)} of {groups} groups and the first {min(ARMS, arms)} of {arms} arms"
-    return f"the figures show {first}; --group and --activation choose others"
-
 
 def of(report: Report) -> Iterator[tuple[str, Figure]]:
-    """File name without its ending, and figure."""
-    groups, arms = report.levels
-    report = report.part([(group, arm) for group in groups[:GROUPS] for arm in arms[:ARMS]])
+    """Yield each figure with the name of its file, without an ending."""
     pairs = main(report.pairs)
     second = {"relative_pd": "reproducibility"} if len(pairs) else {"val_loss": "val_loss"}
     for metric, name in ({"val_accuracy": "accuracy"} | second).items():
@@ -41,10 +27,10 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
             yield name, plots.bars(table, report.metrics[metric].label, *ARM)
     if {"val_accuracy", METRIC} <= {*report.metrics}:
         yield "accuracy_vs_reproducibility", against(report, "val_accuracy", METRIC)
-    curves = training(report)
-    if len(curves):
+    losses = training(report)
+    if len(losses):
         label = METRICS["val_loss"].of_kind(report.runs["kind"].iloc[0]).label.removeprefix("validation ")
-        yield "training", plots.curves(curves, "iteration", "loss", ("iteration", label), "panel", "arm")
+        yield "training", plots.curves(losses, "iteration", "loss", ("iteration", label), "panel", "arm", columns=2)
     if len(pairs):
         metric = next(iter(report.metrics))
         values = {group: rows[metric] for group, rows in pairs.groupby("group")}
@@ -52,7 +38,8 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
 
 
 def against(report: Report, x: str, y: str) -> Figure:
-    """A metric against another on one pair of axes: a mark an arm, with both intervals, and the name of its group."""
+    """Draw a metric against another on one pair of axes: a mark an arm, with both intervals, and the name of its
+    group."""
     of_x, of_y = (report.of(name, report.estimates).reset_index() for name in (x, y))
     both = of_x.merge(of_y, on=ARM, suffixes=("_x", "_y"))
     columns = ["estimate_x", "estimate_y", "low_y", "high_y", "low_x", "high_x"]
@@ -65,13 +52,9 @@ def against(report: Report, x: str, y: str) -> Figure:
 
 
 def training(report: Report) -> pd.DataFrame:
-    """The mean training and validation losses along training: a row an arm, evaluation and ``panel``; of more than two
-    groups the validation losses alone."""
-    runs = report.runs[["record", "trial", *ARM]]
-    curves = curves_of(report.arms).merge(runs).replace(math.inf, math.nan)
-    curves = curves.rename(columns={"train_loss": "training", "val_loss": "validation"})
-    splits = ["training", "validation"] if len(report.levels[0]) < 3 else ["validation"]
-    losses = curves.melt([*ARM, "iteration"], splits, "split", "loss").dropna(subset="loss")
-    losses["panel"] = losses["group"] + ", " + losses["split"]
-    means = losses.groupby([*ARM, "panel", "iteration"], sort=False)["loss"].mean().reset_index()
-    return means.sort_values("group", key=lambda groups: groups.map(report.levels[0].index), kind="stable")
+    """Return the mean training and validation losses along training: a row an arm, evaluation and ``panel``."""
+    curves = curves_of(report.arms).merge(report.runs[["record", "trial", *ARM]])
+    curves = curves.rename(columns={"train_loss": "training", "val_loss": "validation"}).replace(math.inf, math.nan)
+    losses = curves.set_index([*ARM, "iteration"])[["training", "validation"]].rename_axis(columns="split").stack()
+    table = losses.dropna().groupby(losses.index.names, sort=False).mean().reset_index(name="loss")
+    return table.assign(panel=table["group"] + ", " + table["split"])

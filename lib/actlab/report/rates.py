@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import pandas as pd
 
-from actlab.records.rates import choices
-from actlab.records.settings import text
+from actlab.records.rates import NOT_OTHER, choices
+from actlab.records.settings import differing, named
 from actlab.records.store import Record
 
 
 def rates_of(study: str, records: list[Record]) -> dict[str, pd.DataFrame]:
-    """The rates of the models and activations (or optimizers, symmetries and activations) among some records, empty
-    where the study chooses none. A cell that was tuned under several settings has a column ``setting``.
+    """Return the rates of the models and activations (or optimizers, symmetries and activations) among some records,
+    empty where the study chooses none. A study that tunes under several settings has a column ``setting``.
 
     Returns:
-        ``rates``: a row each, the chosen ``learning_rate`` (or ``rate_factor``), missing as long as trials are, and its
-        mean ``val_loss``; how many ``rates`` and ``trials`` it rests on, the lowest and highest rate that were tried.
-        ``tried_rates``: a row a rate and seed, its ``val_loss`` at the end, infinite where it diverged; whether its
-        rate was ``chosen``.
+        ``rates``: a row each, the chosen ``learning_rate`` (or ``rate_factor``), missing as long as trials are, its
+        mean ``val_loss``, and how many ``trials`` it rests on. ``tried_rates``: a row a rate and seed, its ``val_loss``
+        at the end, infinite where it diverged; whether its rate was ``chosen``.
     """
-    arms = {record["arm"] for record in records}
-    tunings = [choice for choice in choices(study) if arms & {*choice.arms}]
-    several = len({repr(choice.cell) for choice in tunings}) < len(tunings)
-    names = [*dict.fromkeys(name for choice in tunings for name in choice.settings if several)]
-    names = [name for name in names if len({repr(choice.settings.get(name)) for choice in tunings}) > 1]
+    records_of = {record["arm"]: record for record in records}
+    names = [name for name in differing(records) if name not in NOT_OTHER]
     chosen, tried = [], []
-    for choice in tunings:
-        cell = choice.cell
-        if names:
-            cell = cell | {"setting": ", ".join(f"{name}={text(choice.settings.get(name))}" for name in names)}
-        losses = sorted(choice.losses.items())  # the lowest rate first
-        for (rate, seed), loss in losses:
-            tried.append({**cell, choice.field: rate, "seed": seed, "val_loss": loss, "chosen": rate == choice.rate})
-        rates = [rate for (rate, _), _ in losses]
-        grid = {"rates": len({*rates}), "lowest": rates[0], "highest": rates[-1], "trials": len(rates)}
-        chosen.append({**cell, choice.field: choice.rate, "val_loss": choice.loss, **grid})
+    for choice in choices(study):
+        if record := records_of.get(choice.arms[0]):
+            cell = choice.cell | ({"setting": named(record, names)} if names else {})
+            trials = {"val_loss": choice.loss, "trials": len(choice.losses)}
+            chosen.append({**cell, choice.field: choice.rate, **trials})
+            for (rate, seed), loss in sorted(choice.losses.items()):
+                rates = {choice.field: rate, "seed": seed, "val_loss": loss, "chosen": rate == choice.rate}
+                tried.append(cell | rates)
     return {"rates": pd.DataFrame(chosen), "tried_rates": pd.DataFrame(tried)}
