@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from actlab.figures import primitives
 from actlab.figures.primitives import WIDTH, Line, ordered, panels, reach_of
-from actlab.figures.style import GREY, Look, canvas, keep, legend, looks, small, styled
+from actlab.figures.style import GREY, Look, canvas, keep, legend, looks, styled
+from actlab.records.labels import small
 from actlab.records.labels import words as in_words
 
 Key = tuple[str, str, str]
@@ -41,8 +42,8 @@ def forest(
     height: float = 0.0,
     share: bool = True,
 ) -> Figure:
-    """A row a comparison or mean: its ``value`` with ``low`` and ``high`` (95%), in a panel for each ``panel``; what is
-    missing or has diverged (NaN) is written out.
+    """Draw a row a comparison or mean, in a panel for each ``panel``: ``value`` with ``low`` and ``high`` (95%);
+    what is missing or has diverged (NaN) is written out.
 
     Args:
         table: of ``contrasts``, ``equal_loss`` or ``means``.
@@ -56,38 +57,40 @@ def forest(
         columns, height: panels beside each other at most; inches of each, by its rows if 0.
         share: panels with the same rows have one axis of values.
     """
-    marks = {(str(one.get(panel, "")), str(one[row]), str(one[series or row])): one for one in table.to_dict("records")}
-    behind = {key: np.ravel(np.asarray(values, dtype=float)) for key, values in singles.items()}
-    keys = dict.fromkeys([*marks, *behind])
+    marks = {
+        (str(mark.get(panel, "")), str(mark[row]), str(mark[series or row])): mark for mark in table.to_dict("records")
+    }
+    values_of = {key: np.ravel(np.asarray(values, dtype=float)) for key, values in singles.items()}
+    keys = dict.fromkeys([*marks, *values_of])
     names = ordered(name for *_, name in keys)
     style_of = looks(names)
-    places = {one: ordered(place for where, place, _ in keys if where == one) for one, *_ in keys}
+    places = {title: ordered(place for other, place, _ in keys if other == title) for title, *_ in keys}
 
-    def draw_key(axes: Axes, at: float, key: Key) -> None:
-        name, values = key[2], behind.get(key, np.array([]))
+    def draw_key(axes: Axes, height: float, key: Key) -> None:
+        name, values = key[2], values_of.get(key, np.array([]))
         label = in_words(name) if name not in key[:2] else "_"
         style: dict[str, Any] = {"color": _shade(name, names, style_of), "label": label}
-        beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
-        axes.plot(values, beside, ".", markersize=5, alpha=0.7, **style)
-        if (one := marks.get(key)) is None:
+        heights = height + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
+        axes.plot(values, heights, ".", markersize=5, alpha=0.7, **style)
+        if (mark := marks.get(key)) is None:
             return
-        if one.get("status") == "missing" or np.isnan(one[value]):
-            why = "not run" if one.get("status") == "missing" else "diverged"
-            axes.text(0.02, at, why, fontsize=9, va="center", transform=axes.get_yaxis_transform())
+        if mark.get("status") == "missing" or np.isnan(mark[value]):
+            why = "not run" if mark.get("status") == "missing" else "diverged"
+            axes.text(0.02, height, why, fontsize=9, va="center", transform=axes.get_yaxis_transform())
         else:
-            if filled and not one[filled]:
+            if filled and not mark[filled]:
                 style["markerfacecolor"] = "white"
-            reach = reach_of([one[value]], [one.get("low", np.nan)], [one.get("high", np.nan)])
-            axes.errorbar(one[value], at, xerr=reach, fmt=style_of[name][1], **style)
+            reach = reach_of([mark[value]], [mark.get("low", np.nan)], [mark.get("high", np.nan)])
+            axes.errorbar(mark[value], height, xerr=reach, fmt=style_of[name][1], **style)
 
-    def draw(axes: Axes, where: str) -> None:
-        for i, place in enumerate(places[where]):
-            here = [(where, place, name) for name in names if (where, place, name) in keys]
-            middle, across = (len(here) - 1) / 2, max(len(here), 4)
-            for j, key in enumerate(here):  # beside each other; all in the same order
+    def draw(axes: Axes, title: str) -> None:
+        for i, place in enumerate(places[title]):
+            in_place = [(title, place, name) for name in names if (title, place, name) in keys]
+            middle, across = (len(in_place) - 1) / 2, max(len(in_place), 4)
+            for j, key in enumerate(in_place):  # beside each other; all in the same order
                 draw_key(axes, i + (j - middle) * 0.7 / across, key)
-        axes.set_yticks(range(len(places[where])), [*map(in_words, places[where])], fontsize=9)
-        axes.set_ylim(len(places[where]) - 0.4, -0.6)  # from the top
+        axes.set_yticks(range(len(places[title])), [*map(in_words, places[title])], fontsize=9)
+        axes.set_ylim(len(places[title]) - 0.4, -0.6)  # from the top
         axes.grid(axis="y", visible=False)
         if zero:
             axes.axvline(0, color=GREY, linewidth=0.8)
@@ -99,19 +102,14 @@ def forest(
             axes.locator_params(axis="x", nbins=4)
 
     height = height or max(1, 0.3 + 0.21 * max(map(len, places.values()), default=0))
-    same = share and len({tuple(each) for each in places.values()}) == 1
-    rows: list[dict[str, Any]] = []
-    for (where, place, name), one in marks.items():
-        limits = {column: one.get(column) for column in ("low", "high", "n")}
-        rows.append({"panel": where, "place": place, "series": name, "value": one[value], **limits})
-    for (where, place, name), values in behind.items():
-        rows += [{"panel": where, "place": place, "series": name, "value": number} for number in values]
-    return keep(panels(places, draw, label, "", columns, height, same), rows)
+    same = share and len({tuple(rows) for rows in places.values()}) == 1
+    figure = panels(places, draw, label, "", columns, height, same)
+    return keep(figure, table.filter(dict.fromkeys([panel, row, series, value, "low", "high", "n"])))
 
 
 def _shade(name: str, names: Sequence[str], style_of: Mapping[str, Look]) -> Any:
-    """The name's own colour; of numbers, by their order."""
-    if not all(each.replace(".", "").isdigit() for each in names):
+    """Return the name's own colour; of numbers one by their order."""
+    if not all(number.replace(".", "").isdigit() for number in names):
         return style_of[name][0]
     return mpl.colormaps["cividis"](names.index(name) / max(len(names) - 1, 1) * 0.85)
 
@@ -125,8 +123,8 @@ def curves(
     series: str = "activation",
     **look_of: Any,
 ) -> Figure:
-    """Lines of ``y`` against ``x``, a panel for each ``panel`` and a line for each ``series``, with the band between
-    the columns ``low`` and ``high`` where the table has them.
+    """Draw lines of ``y`` against ``x``, a panel for each ``panel`` and a line for each ``series``, with the band
+    between the columns ``low`` and ``high`` where the table has them.
 
     Args:
         labels: of the two axes, with their units.
@@ -140,18 +138,18 @@ def curves(
 
 
 def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
-    """A heat map of a table of numbers, its index down and its columns across; ``words``: what each cell says."""
+    """Draw a heat map of a table of numbers, its index down and its columns across; ``words``: what each cell says."""
     down, across = table.shape
     with styled():
         figure, (axes,) = canvas(1, 1, 1.3 + across, 0.9 + 0.36 * down)
         figure.colorbar(_cells(axes, table, words), ax=axes, label=label)
         axes.set_xticks(range(across), [in_words(str(name)) for name in table.columns])
         axes.set_yticks(range(down), [in_words(str(name)) for name in table.index])
-    return keep(figure, table.reset_index().to_dict("records"))
+    return keep(figure, table.reset_index())
 
 
 def _cells(axes: Axes, table: pd.DataFrame, words: pd.DataFrame, least: float | None = None) -> AxesImage:
-    """Coloured cells with words on them; the colours begin at ``least``, or at the least number."""
+    """Draw coloured cells with words on them; the colours begin at ``least``, or at the least number."""
     values = table.to_numpy(dtype=float)
     image = axes.imshow(values, cmap="cividis", aspect="auto", vmin=least)
     middle = np.mean(image.get_clim())
@@ -163,23 +161,24 @@ def _cells(axes: Axes, table: pd.DataFrame, words: pd.DataFrame, least: float | 
 
 
 def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "activation") -> Figure:
-    """A bar a mean with its interval, the bars of each ``panel`` beside each other and all on one axis, so that they
-    compare: a table of ``means``."""
+    """Draw a bar a mean of a table of ``means`` with its interval, the bars of each ``panel`` beside each other and all
+    on one axis, so that they compare."""
     sides = table.astype({panel: str, row: str}).set_index([panel, row])[["estimate", "low", "high"]]
     grids = [sides[side].unstack(row, sort=False) for side in sides]
     with styled():
-        figure, (axes,) = canvas(1, 1, WIDTH, 3.4)
+        figure, (axes,) = canvas(1, 1, max(WIDTH, 0.7 * len(grids[0])), 3.4)
         _draw_bars(axes, *grids)
         axes.set_xticks(range(len(grids[0])), _values(_short([*grids[0].index])), fontsize=9)
         axes.set_ylabel(label)
         legend(figure, [axes], 6)
-    return keep(figure, table.to_dict("records"))
+    return keep(figure, table)
 
 
 def _draw_bars(
     axes: Axes, grid: pd.DataFrame, low: pd.DataFrame | None = None, high: pd.DataFrame | None = None
 ) -> None:
-    """A bar a cell, those of a row beside each other and each column in its colour, with limits where there are any."""
+    """Draw a bar a cell, those of a row beside each other and each column in its colour, with limits if there are
+    any."""
     names = ordered(map(str, grid))
     width = 0.8 / len(names)
     for i, name in enumerate(names):
@@ -191,21 +190,21 @@ def _draw_bars(
 
 
 def _short(groups: Sequence[str]) -> list[str]:
-    """Names of groups without the parts that all of them share, a part a line."""
+    """Write names of groups without the parts that all of them share, a part a line."""
     parts = [name.split(", ") for name in groups]
     shared = set.intersection(*map(set, parts)) if len(parts) > 1 else set[str]()
     return ["\n".join(in_words(part) for part in name if part not in shared) for name in parts]
 
 
 def _values(names: Sequence[str]) -> list[str]:
-    """The values alone of ``learning_rate=0.001``, where names stand beside each other."""
+    """Write the values alone of ``learning_rate=0.001``, where names stand beside each other."""
     return ["\n".join(line.rpartition("=")[2] for line in name.splitlines()) for name in names]
 
 
 def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> Figure:
-    """Four panels of a metric: means by group and arm as bars, all pairs of each group as boxes, the means as a heat
-    map with their numbers, whose colours begin at 0, and how much they vary over the arms (CV%), ranked; one arm has
-    none.
+    """Draw four panels of a metric: means by group and arm as bars, all pairs of each group as boxes, the means as a
+    heat map with their numbers, whose colours begin at 0, and how much they vary over the arms (CV%), ranked; one arm
+    has none.
 
     Args:
         grid: means, a row a group and a column an arm.
@@ -219,8 +218,8 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
     cv.index = [name + part for name, part in zip(groups, part_of, strict=True)]
     cv = cv[(count > 1).to_numpy()].sort_values()
     with styled():
-        figure, every = canvas(2, 2, 8.4, 6.4)
-        means, boxes, heat, ranking = every
+        figure, parts = canvas(2, 2, max(8.4, len(groups)), max(6.4, 0.4 * len(groups)))
+        means, boxes, heat, ranking = parts
         _draw_bars(means, grid)
         values = [pd.Series(pairs.get(str(name), [])).dropna() for name in grid.index]
         boxes.boxplot(values, positions=range(len(groups)))
@@ -232,7 +231,7 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
         ranking.tick_params(axis="y", labelsize=8)
         ending = "" if len(cv) else ": one has none"
         titles = (f"{label}: means", "all pairs of seeds", "means, coloured from 0", f"CV over arms (%){ending}")
-        for axes, title in zip(every, titles, strict=True):
+        for axes, title in zip(parts, titles, strict=True):
             axes.set_title(title, fontsize=9, loc="left")
         legend(figure, [means], 6)
-    return keep(figure, grid.reset_index().to_dict("records"))
+    return keep(figure, grid.reset_index())

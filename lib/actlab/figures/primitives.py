@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain
 from math import ceil
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -22,7 +23,6 @@ from actlab.figures.style import (
     canvas,
     keep,
     known,
-    label_ends,
     legend,
     looks,
     styled,
@@ -48,7 +48,7 @@ class Line:
 
 
 def reach_of(middle: ArrayLike, low: ArrayLike | None, high: ArrayLike | None) -> Any:
-    """Matplotlib's error of an interval: nothing where there is none."""
+    """Return Matplotlib's error of an interval: nothing where there is none."""
     if low is None or high is None:
         return None
     return np.nan_to_num([np.subtract(middle, low), np.subtract(high, middle)])
@@ -57,32 +57,32 @@ def reach_of(middle: ArrayLike, low: ArrayLike | None, high: ArrayLike | None) -
 def panels(
     names: Collection[str], draw: Callable[[Axes, str], None], x: str, y: str, columns: int, height: float, share: bool
 ) -> Figure:
-    """A panel a name, each drawn by ``draw``, under one legend; without a name, words that say that there is no
+    """Make a panel a name, each drawn by ``draw``, under one legend; without a name, words that say that there is no
     record."""
     if not names:
         return words_alone()
     across = min(columns, len(names))
     rows = ceil(len(names) / across)
     with styled():
-        figure, every = canvas(rows, across, WIDTH if across > 1 else 0.8 * WIDTH, 0.7 + height * rows)
-        for i, (axes, name) in enumerate(zip(every, names, strict=False)):
+        figure, parts = canvas(rows, across, WIDTH if across > 1 else 0.8 * WIDTH, 0.7 + height * rows)
+        for i, (axes, name) in enumerate(zip(parts, names, strict=False)):
             if share and i:
-                axes.sharex(every[0])
-                axes.sharey(every[0])
+                axes.sharex(parts[0])
+                axes.sharey(parts[0])
             draw(axes, name)
             axes.annotate(name, (0, 1.02), xycoords="axes fraction", va="bottom", fontsize=9)
-        for axes in every[len(names) :]:
+        for axes in parts[len(names) :]:
             axes.set_axis_off()
-        labels = chain.from_iterable(axes.get_legend_handles_labels()[1] for axes in every)
+        labels = chain.from_iterable(axes.get_legend_handles_labels()[1] for axes in parts)
         longest = max(map(len, labels), default=0)
-        legend(figure, every, max(1, int(figure.get_figwidth() / (0.5 + 0.08 * longest))))
+        legend(figure, parts, max(1, int(figure.get_figwidth() / (0.5 + 0.08 * longest))))
         figure.supxlabel(x, fontsize=10)
         figure.supylabel(y, fontsize=10)
     return figure
 
 
 def ordered(names: Iterable[str]) -> list[str]:
-    """Each once: activations in the order that they have everywhere, then the others as given."""
+    """List names, each once: activations in the order that they have everywhere, then the others as given."""
     order = [*LOOK, ""]  # what has no look of its own comes last
     return sorted(dict.fromkeys(names), key=lambda name: order.index(known(name)))
 
@@ -100,9 +100,8 @@ def lines(
     columns: int = 3,
     height: float = 2.3,
     share: bool = True,
-    ends: bool = False,
 ) -> Figure:
-    """A panel a first name, a line a second one, with its limits.
+    """Draw a panel a first name, a line a second one, with its limits.
 
     Args:
         drawn: the lines by panel and series.
@@ -114,15 +113,13 @@ def lines(
         log: a logarithmic axis of ``x``.
         columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
-        ends: a line's name stands at its last point in place of a legend.
     """
     style_of = looks(series for _, series in drawn)
 
     def draw(axes: Axes, panel: str) -> None:
-        for name in ordered(series for where, series in drawn if where == panel):
-            label = "_" if ends else words(name)
+        for name in ordered(series for other, series in drawn if other == panel):
             how = "hollow" if (panel, name) in hollow else kind
-            _line(axes, label, drawn[panel, name], how, style_of[name])
+            _line(axes, words(name), drawn[panel, name], how, style_of[name])
         _levels(axes, levels or {})
         if zero:
             axes.axhline(0, color=GREY, linewidth=0.8)
@@ -131,24 +128,21 @@ def lines(
             if zero:
                 axes.axvline(0, color=GREY, linewidth=0.8)
         if log:
-            places = (one.x for (where, _), one in drawn.items() if where == panel)
+            places = (line.x for (other, _), line in drawn.items() if other == panel)
             _log_axis(axes, {*chain.from_iterable(places)})
 
-    of_panel = dict.fromkeys(panel for panel, _ in drawn)
-    figure = panels(of_panel, draw, x, y, columns, height, share)
-    for axes, panel in zip(figure.axes if ends else (), of_panel, strict=False):
-        last = {name: (one.x[-1], one.y[-1]) for (where, name), one in drawn.items() if where == panel}
-        label_ends(axes, last, {name: style_of[name][0] for name in last})
-    rows: list[dict[str, Any]] = []
-    for (panel, series), one in drawn.items():
-        numbers = [() if values is None else values for values in vars(one).values()]
-        for row in zip_longest(*numbers):
-            rows.append({"panel": panel, "series": series, **dict(zip(vars(one), row, strict=True))})
-    return keep(figure, rows)
+    figure = panels(dict.fromkeys(panel for panel, _ in drawn), draw, x, y, columns, height, share)
+    if not drawn:
+        return figure
+    tables = {
+        names: pd.DataFrame({name: values for name, values in vars(line).items() if values is not None})
+        for names, line in drawn.items()
+    }
+    return keep(figure, pd.concat(tables, names=["panel", "series"]).reset_index(["panel", "series"]))
 
 
 def _levels(axes: Axes, levels: Mapping[str, float]) -> None:
-    """Dotted lines with their names, which no curve strikes through."""
+    """Draw dotted lines with their names, which no curve strikes through."""
     for name, level in levels.items():
         axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
         place: dict[str, Any] = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "bottom", "zorder": 5}
@@ -156,7 +150,7 @@ def _levels(axes: Axes, levels: Mapping[str, float]) -> None:
 
 
 def _log_axis(axes: Axes, places: set[float]) -> None:
-    """A logarithmic axis, its ticks at the places where they are few."""
+    """Make an axis logarithmic, its ticks at the places where they are few."""
     axes.set_xscale("log")
     if len(places) < 10:
         ticks = sorted(places)
@@ -164,16 +158,16 @@ def _log_axis(axes: Axes, places: set[float]) -> None:
         axes.minorticks_off()
 
 
-def _line(axes: Axes, label: str, one: Line, kind: str, look: Look) -> None:
+def _line(axes: Axes, label: str, line: Line, kind: str, look: Look) -> None:
     shade, mark, dashes = look
     style: dict[str, Any] = {"color": shade, "label": label}
     if kind == "hollow":
-        axes.plot(one.x, one.y, mark, markerfacecolor="none", markersize=7, **style)
+        axes.plot(line.x, line.y, mark, markerfacecolor="none", markersize=7, **style)
     elif kind == "band":
-        axes.plot(one.x, one.y, dashes=dashes, **style)
-        if one.low is not None and one.high is not None:
-            axes.fill_between(one.x, one.low, one.high, color=shade, alpha=0.15, linewidth=0)
+        axes.plot(line.x, line.y, dashes=dashes, **style)
+        if line.low is not None and line.high is not None:
+            axes.fill_between(line.x, line.low, line.high, color=shade, alpha=0.15, linewidth=0)
     else:
         style |= {"fmt": mark} if kind == "alone" else {"marker": mark, "dashes": dashes}
-        reach = reach_of(one.y, one.low, one.high), reach_of(one.x, one.x_low, one.x_high)
-        axes.errorbar(one.x, one.y, *reach, **style)
+        reach = reach_of(line.y, line.low, line.high), reach_of(line.x, line.x_low, line.x_high)
+        axes.errorbar(line.x, line.y, *reach, **style)

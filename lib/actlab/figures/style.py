@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from html import escape
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
-from zlib import crc32
 
 import matplotlib as mpl
 import pandas as pd
@@ -38,36 +38,21 @@ KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """What a figure draws, as rows of CSV, so that a page can offer the numbers below the picture."""
 
 
-def small(value: float) -> str:
-    """Two significant digits, as a plain number down to 0.0001 and in powers of ten below; whole from 100 on."""
-    if value == 0:
-        return "0"
-    if abs(value) >= 99.5:
-        return f"{value:,.0f}"
-    return f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
-
-
 def known(name: str) -> str:
-    """The name in ``LOOK`` that a label means (``random PReLU``, ``gelu, symmetric``); empty for any other label."""
+    """Return the name in ``LOOK`` that a label means (``random PReLU``, ``gelu, symmetric``), or an empty one."""
     name = NAMES.get(name, name)
     whole, first = (text.lower().replace(", ", "_").replace(" ", "_") for text in (name, name.partition(",")[0]))
     return next((key for key in (whole, first) if key in LOOK), "")
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """Colour, marker and dashes of each name: fixed for the studies' own; others are all told apart, up to twelve, and
-    each has one look in most sets of names."""
-    places: dict[str, int] = {}
-    every = list(dict.fromkeys(names))
-    for name in sorted(name for name in every if not known(name)):
-        first = crc32(name.encode()) % len(OWN)
-        turns = [(first + i) % len(OWN) for i in range(len(OWN))]
-        places[name] = next((place for place in turns if place not in places.values()), first)
-    return {name: OWN[places[name]] if name in places else LOOK[known(name)] for name in every}
+    """Return colour, marker and dashes of each name: fixed for the studies' own; up to twelve others are told apart."""
+    own = cycle(OWN)
+    return {name: LOOK.get(known(name)) or next(own) for name in dict.fromkeys(names)}
 
 
 def look(name: str) -> Look:
-    """Of one name."""
+    """Return the look of one name."""
     return looks([name])[name]
 
 
@@ -76,14 +61,14 @@ styled = partial(mpl.rc_context, fname=Path(__file__).with_name("house.mplstyle"
 
 
 def canvas(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure outside pyplot's global state, ``width`` x ``height`` inches, and its axes row by row. Call it inside
-    ``styled``."""
+    """Make a figure outside pyplot's global state, ``width`` x ``height`` inches, and its axes row by row; it is called
+    inside ``styled``."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
-    """One legend above all panels: each label once; none where nothing has a label."""
+    """Put one legend above all panels: each label once; none where nothing has a label."""
     entries: dict[str, Any] = {}
     for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
@@ -93,20 +78,8 @@ def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
         figure.legend([*entries.values()], [*entries], loc="outside upper center", ncols=across)
 
 
-def label_ends(axes: Axes, last: Mapping[str, tuple[float, float]], inks: Mapping[str, str]) -> None:
-    """Each name beside the last point of its line, in its ink; names that would overlap are moved up."""
-    axes.autoscale_view()
-    to_axes = axes.transScale + axes.transLimits
-    heights = {name: to_axes.transform(point)[1] for name, point in last.items()}
-    gap, at = axes.figure.dpi / 6 / axes.bbox.height, -1.0  # 12 points
-    for name in sorted(heights, key=lambda name: (heights[name], name)):
-        at = max(heights[name], at + gap)
-        place = (last[name][0], at), (6, 0), ("data", "axes fraction"), "offset points"
-        axes.annotate(name, *place, color=inks[name], va="center", fontsize=9)
-
-
 def words_alone() -> Figure:
-    """In place of a figure for which there are no records."""
+    """Draw words in place of a figure for which there are no records."""
     with styled():
         figure, (axes,) = canvas(1, 1, 5.0, 1.0)
         axes.text(0.5, 0.5, NO_RECORD, transform=axes.transAxes, ha="center", va="center")
@@ -114,15 +87,15 @@ def words_alone() -> Figure:
     return figure
 
 
-def keep(figure: Figure, rows: Iterable[Mapping[str, Any]]) -> Figure:
-    """The figure, with its rows kept; columns that are empty in all of them are left out."""
-    table = pd.DataFrame(list(rows), dtype=object).dropna(axis=1, how="all")
+def keep(figure: Figure, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> Figure:
+    """Return the figure, with the rows that it draws kept; columns that are empty in all of them are left out."""
+    table = pd.DataFrame(rows, dtype=object).dropna(axis=1, how="all")
     KEPT[figure] = table.to_csv(index=False)
     return figure
 
 
 def image(figure: Figure, ending: str = "svg", dpi: int | None = None) -> bytes:
-    """The figure as the content of a file of that ending; the same figure gives the same SVG."""
+    """Return the figure as the content of a file of that ending; the same figure gives the same SVG."""
     out = BytesIO()
     with styled():
         metadata = {"Date": None, "Creator": None} if ending == "svg" else None
@@ -131,12 +104,11 @@ def image(figure: Figure, ending: str = "svg", dpi: int | None = None) -> bytes:
 
 
 def as_html(figure: Figure, caption: str) -> str:
-    """The figure with its caption, which is also its alternative text: what it shows, in words."""
-    caption = caption[:1].upper() + caption[1:]
+    """Return the figure with its caption, which is also its alternative text: what it shows, in words."""
+    words = escape(caption[:1].upper() + caption[1:])
     source, rows = (b64encode(part).decode() for part in (image(figure), KEPT.get(figure, "").encode()))
-    picture = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(caption)}" data-csv="{rows}">'
-    words = f'<span class="caption-text">{escape(caption)}</span>'
-    return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
+    picture = f'<img src="data:image/svg+xml;base64,{source}" alt="{words}" data-csv="{rows}">'
+    return f'<figure>{picture}<figcaption><span class="caption-text">{words}</span></figcaption></figure>'
 
 
 @dataclass(frozen=True)
