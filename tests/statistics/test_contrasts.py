@@ -192,7 +192,6 @@ TWICE = pd.concat([TABLE.assign(varies="all"), TABLE.assign(varies="init")])
         ("unknown column 'los': did you mean 'loss'", TABLE, {"metric": "los"}),
         ("unknown level of activation 'rleu': did you mean 'relu'", TABLE, {"reference": "rleu"}),
         (r"several of charlm, relu: add a column to by.*columns that differ: varies$", TWICE, {}),
-        ("expected a margin above 0, got 0", TABLE, {"margin": 0}),
         ("unknown correction 'bonferroni'", TABLE, {"correction": "bonferroni"}),
         ("expected a row a run", TABLE.rename(columns={"seed": "first"}), {"unpaired": True}),  # 26% false alarms
     ],

@@ -93,7 +93,7 @@ def equal_loss(
             outcome = "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
         return [found.n, baseline[0], values[0], *found[1:], read[mine].losses[0], outcome]
 
-    cells = cells_of(status, len(columns), reference, planned)
+    cells = cells_of(status, reference, planned)
     rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
     table = pd.DataFrame(rows, columns=[*columns, *DIFFERENCE, "loss", "status"])
     return decided(table, planned, group_of(family), margin, "holm")

@@ -58,22 +58,3 @@ def log_limits(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Any, 
     above = middle > 0
     factor = np.exp(np.subtract(high, low) / 2 / np.where(above, middle, 1.0))
     return np.where(above, middle / factor, low)[()], np.where(above, middle * factor, high)[()]
-
-
-def few_differ(pairs: ArrayLike) -> bool:
-    """Whether trials are too much alike for an interval: fewer different pair values than trials, or half of the pairs
-    at 0.
-
-    Simulated with a chance of one, three and five in ten that a trial differs at all, M = 5, this flags 99, 84 and 49%
-    of the samples; intervals cover 41, 81 and 92% there, nominal 95%.
-
-    Args:
-        pairs: (P,) a value for every two of M trials.
-    """
-    values = np.sort(np.asarray(pairs, dtype=np.float64))
-    trials = (1 + math.sqrt(1 + 8 * len(values))) / 2
-    if trials < 3:
-        return False
-    different = 1 + np.count_nonzero(np.diff(values) > 1e-9 * values[-1])
-    alike = different < trials or np.mean(values == 0) >= 0.5
-    return bool(alike and values[-1] > 0)
