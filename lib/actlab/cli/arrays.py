@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from actlab.cli.options import Plugins, console, errors, print_table
+from actlab.cli.options import Plugins, console, print_table
 
 app = typer.Typer()
 
@@ -18,7 +18,7 @@ def measure(
     logits: Annotated[bool, Option("--logits", help="The files hold logits, not probabilities.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """How far two runs of your own model differ on the same inputs, with 95% intervals over runs: arrays of
+    """Say how far two runs of your own model differ on the same inputs, with 95% intervals over runs: arrays of
     probabilities (or logits) of any framework. With labels also loss and accuracy."""
     from actlab.cli.measured import measured
     from actlab.plugins import PARTS, load_plugins
@@ -26,13 +26,11 @@ def measure(
 
     load_plugins(plugin or ())
     own = [name for kind, name in PARTS if kind == "metric"]
-    found, zero = measured(runs, labels, logits, own)
-    if zero:
-        errors.print(f"loss: infinite, since {' and '.join(zero)} its true class the probability 0", markup=False)
-    print_table(found)
+    table = measured(runs, labels, logits, own)
+    print_table(table)
     console.print(f"n: runs; 95% intervals over runs; of {len(runs) * (len(runs) - 1) // 2} pairs")
     console.print("intervals of pairs are symmetric on a logarithmic scale (actlab.means: on the value's own)")
-    for name in found["metric"]:
+    for name in table["metric"]:
         if name in COLUMNS:
             console.print(f"{name}: {'; '.join(COLUMNS[name])}")
     if len(runs) < 3:

@@ -20,10 +20,10 @@ from actlab.statistics.estimate import log_limits
 Array = NDArray[np.float64]
 
 
-def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str]) -> tuple[pd.DataFrame, list[str]]:
-    """(a row a metric: ``n`` runs, ``estimate``, ``low``, ``high`` (``statistics.means``, inside the metric's range; of
-    pairs on a logarithmic scale): metrics of pairs, then loss (nats) and accuracy (%) where there are labels; the runs
-    that give a true class the probability 0: the loss is then infinite, and has no interval).
+def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str]) -> pd.DataFrame:
+    """Return a row a metric: ``n`` runs, ``estimate``, ``low``, ``high`` (``statistics.means``, inside the metric's
+    range; of pairs on a logarithmic scale): metrics of pairs, then loss (nats) and accuracy (%) where there are labels.
+    A run that gives a true class the probability 0 has an infinite loss.
 
     Raises:
         BadInput: fewer than two runs, an array of another shape, rows that are no probabilities.
@@ -40,29 +40,26 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
             raise BadInput(f"{first} (first) and {second} (second): {error}") from None
         rows.append({"first": first, "second": second} | distances)
     pairs = pd.DataFrame(rows).melt(["first", "second"], var_name="metric")
-    found, zero = means(pairs[~pairs["metric"].str.startswith("churn_")], "value", "metric"), list[str]()
-    found["low"], found["high"] = log_limits(found["estimate"], found["low"], found["high"])
+    table = means(pairs[~pairs["metric"].str.startswith("churn_")], "value", "metric")
+    table["low"], table["high"] = log_limits(table["estimate"], table["low"], table["high"])
     if truth is not None:
-        of_runs, zero = scores(arrays, truth.astype(int))
-        found = pd.concat([found, of_runs], ignore_index=True)
+        table = pd.concat([table, scores(arrays, truth.astype(int))], ignore_index=True)
     ranges = {"accuracy": "val_accuracy", "loss": "val_loss"}
-    found = pd.concat([clipped(row, ranges.get(name, name)) for name, row in found.groupby("metric", sort=False)])
-    return found[["metric", "n", "estimate", "low", "high"]], zero
+    table = pd.concat([clipped(row, ranges.get(name, name)) for name, row in table.groupby("metric", sort=False)])
+    return table[["metric", "n", "estimate", "low", "high"]]
 
 
-def scores(arrays: dict[str, Array], truth: NDArray[np.int64]) -> tuple[pd.DataFrame, list[str]]:
-    """(``means`` of the runs' loss and accuracy; the runs that give a true class the probability 0)."""
-    right = {name: values[np.arange(len(truth)), truth] for name, values in arrays.items()}
-    zero = [f"{name} gives input {(p == 0).argmax()} (from 0)" for name, p in right.items() if not p.all()]
+def scores(arrays: dict[str, Array], truth: NDArray[np.int64]) -> pd.DataFrame:
+    """Return the ``means`` of the runs' loss and accuracy."""
     runs = pd.DataFrame({"seed": list(arrays)})
     with np.errstate(divide="ignore", invalid="ignore"):  # of an infinite loss
-        runs["loss"] = [-np.log(p).mean() for p in right.values()]
+        runs["loss"] = [-np.log(values[np.arange(len(truth)), truth]).mean() for values in arrays.values()]
         runs["accuracy"] = [100 * (values.argmax(axis=1) == truth).mean() for values in arrays.values()]
-        return means(runs.melt("seed", var_name="metric"), "value", "metric"), zero
+        return means(runs.melt("seed", var_name="metric"), "value", "metric")
 
 
 def probabilities(path: Path, logits: bool) -> Array:
-    """The predictions of a run, (N, V), as probabilities."""
+    """Read the predictions of a run, (N, V), as probabilities."""
     values = array_of(path)
     if values.ndim != 2 or not values.size:
         raise BadInput(f"{path}: expected (N, V), one row per input and one column per class, got {values.shape}")
@@ -74,7 +71,7 @@ def probabilities(path: Path, logits: bool) -> Array:
 
 
 def array_of(path: Path) -> Array:
-    """The numbers in a .npy file, as doubles; nothing in it is run."""
+    """Read the numbers in a .npy file, as doubles; nothing in it is run."""
     try:
         with path.open("rb") as file:
             return np.asarray(np.lib.format.read_array(file, allow_pickle=False), dtype=np.float64)

@@ -1,6 +1,5 @@
 """`actlab report | compare | list`: what is recorded and what can be named. Trains nothing."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, get_args, get_origin
@@ -17,7 +16,7 @@ app = typer.Typer()
 
 
 def recorded_studies() -> list[str]:
-    """For completion."""
+    """List the recorded studies; none outside of any project."""
     from actlab.records import store
 
     with suppress(paths.NoProject):
@@ -26,7 +25,7 @@ def recorded_studies() -> list[str]:
 
 
 def known(name: str) -> str:
-    """The name of a recorded study, also of one that was given as its folder; asked before anything heavy is loaded."""
+    """Return the name of a recorded study, also of one that was given as its folder."""
     from actlab.records import store
 
     name = Path(name).name or name
@@ -54,7 +53,6 @@ def report(
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     study = known(study)
-    os.environ["MPLBACKEND"] = "agg"  # figures go to files, whatever a notebook or a profile says
     from actlab import report as reports
 
     activations = _names(activation)
@@ -79,7 +77,7 @@ def report(
 
 
 def _names(values: list[str] | None) -> list[str]:
-    """The names in options that may be repeated and may hold several with commas between them."""
+    """Split options that may be repeated and may hold several names with commas between them."""
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
@@ -89,10 +87,9 @@ def compare(
     second: Study,
     out: Annotated[Path | None, Option(help="Also write the comparison as CSV to this file.")] = None,
 ) -> None:
-    """The second study's arms minus the first's: paired where they share seeds, Holm-adjusted within a metric. Trains
-    nothing."""
+    """Subtract the first study's arms from the second's: paired where they share seeds, Holm-adjusted within a metric.
+    Trains nothing."""
     first, second = known(first), known(second)
-    os.environ["MPLBACKEND"] = "agg"
     from actlab import report as reports
     from actlab.records.tables import COLUMNS
 
@@ -108,8 +105,8 @@ def compare(
         console.print(str(out))
 
 
-def _catalogue() -> dict[str, dict[str, str]]:
-    """What can be listed, studies and fields apart: name -> a few words."""
+def _catalogue(what: str) -> dict[str, str]:
+    """Describe each name of a list in a few words."""
     from actlab.activations import ACTIVATIONS
     from actlab.data.fetch import DATASETS
     from actlab.data.text import TEXTS
@@ -118,45 +115,28 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.models.ffn import networks
     from actlab.optimizers import OPTIMIZERS
     from actlab.plugins import PARTS
+    from actlab.records import store
     from actlab.records.tables import COLUMNS
 
-    names = {
-        "activations": {name: f"gated; {row.source}" if row.gated else row.source for name, row in ACTIVATIONS.items()},
-        "models": {
-            name: f"{row.description}; acts in: {row.acts_in}" if row.acts_in else row.description
-            for name, row in MODELS.items()
-        },
+    listed = {
+        "activations": {name: row.source for name, row in ACTIVATIONS.items()},
+        "models": {name: row.description for name, row in MODELS.items()},
         "networks": {name: f"{row.activation}, for `kind: mnist`" for name, row in networks().items()},
-        "scales": {
-            name: f"{size.n_layer} layers, width {size.n_embd}, {size.n_head} heads, context {size.block_size}"
-            for name, size in SCALES.items()
-        },
-        "optimizers": {
-            name: f"usual rate {row.defaults['lr']:g}; {'betas; ' if row.has_betas else ''}{row.source}"
-            for name, row in OPTIMIZERS.items()
-        },
+        "scales": {name: str(size) for name, size in SCALES.items()},
+        "optimizers": {name: f"usual rate {row.defaults['lr']:g}; {row.source}" for name, row in OPTIMIZERS.items()},
         "texts": {name: DATASETS[name].description if name in DATASETS else "" for name in TEXTS},
         "metrics": {name: "; ".join(COLUMNS.get(name, ())) for name in ROWS},
-    }
-    plural = {"dataset": "texts"}
+        "studies": {name: f"{len(store.arm_files(name))} records" for name in recorded_studies()},
+    }[what]
     for (kind, name), part in PARTS.items():
-        listed = names[plural.get(kind, f"{kind}s")]
-        listed[name] = f"{part.note or listed.get(name, '')} (own, {part.file.name})".strip()
-    return names
-
-
-def _studies() -> dict[str, str]:
-    """Study -> how many records of trials; none outside of any project."""
-    from actlab.records import store
-
-    with suppress(paths.NoProject):
-        return {name: f"{len(store.arm_files(name))} records" for name in store.studies()}
-    return {}
+        if what == {"dataset": "texts"}.get(kind, f"{kind}s"):
+            listed[name] = f"{part.note or listed.get(name, '')} (own, {part.file.name})".strip()
+    return listed
 
 
 @app.command("list")
 def list_names(what: What, plugin: Plugins = None) -> None:
-    """The names that a params file, a notebook's parameters and a command may use."""
+    """Print the names that a params file, a notebook's parameters and a command may use."""
     check_name("list", what, LISTS)
     if plugin:
         from actlab.plugins import load_plugins
@@ -165,9 +145,8 @@ def list_names(what: What, plugin: Plugins = None) -> None:
     if what == "fields":
         _list_fields()
         return
-    found = _studies() if what == "studies" else _catalogue()[what]
-    for name, about in found.items():
-        console.print(f"{name:<20} {about}".rstrip())
+    for name, words in _catalogue(what).items():
+        console.print(f"{name:<20} {words}".rstrip())
 
 
 def _list_fields() -> None:
@@ -177,9 +156,9 @@ def _list_fields() -> None:
     for kind in KINDS:
         study = study_of(kind)
         for name, field in study.model_fields.items():
-            about = field if field.description else study.trial.model_fields[name]  # an axis is a field of a trial
-            choices = get_args(about.annotation) if get_origin(about.annotation) is Literal else ()
+            meaning = field if field.description else study.trial.model_fields[name]  # an axis is a field of a trial
+            choices = get_args(meaning.annotation) if get_origin(meaning.annotation) is Literal else ()
             allowed = f" One of {', '.join(map(str, choices))}." if choices else ""
             axis = " A list is an axis." if name in study.axes else ""
             default = "" if field.is_required() else f" Default: {text(field.default)}."
-            console.print(f"{name} ({kind}): {' '.join((about.description or '').split())}{allowed}{default}{axis}")
+            console.print(f"{name} ({kind}): {' '.join((meaning.description or '').split())}{allowed}{default}{axis}")

@@ -23,9 +23,6 @@ from actlab.cli.options import (
 from actlab.errors import BadInput
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from actlab.study.run import StudyRecords
     from actlab.study.study import Study
 
 app = typer.Typer()
@@ -66,6 +63,7 @@ def run(
 
     if workers > 1 and not scheduler:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
+    from actlab import report as reports
     from actlab.cli.display import StudyDisplay
     from actlab.cli.tracking import tracked
     from actlab.records import store
@@ -77,13 +75,12 @@ def run(
     for settings in studies:  # of which none trains before all are checked
         with StudyDisplay(console) as display, tracked(track, Path("out") / settings.study, display.watch) as watch:
             records = study.run(settings, workers, watch, scheduler)
-        if len(results := results_of(records)):
-            print_table(results)
-        done = len(records.present) - len({arm.id for arm, _ in records.failed})
-        report = (
-            f"; `actlab report {settings.study}` writes tables and figures into out/{settings.study}" if done else ""
-        )
-        console.print(f"{store.where(settings.study)}: {done} of {len(records.arms)} records{report}")
+        if done := len(records.present) - len({arm.id for arm, _ in records.failed}):
+            recorded = reports.read(settings.study)
+            if len(recorded.runs):
+                print_table(reports.spreads(recorded))
+            console.print(f"`actlab report {settings.study}` writes tables and figures into out/{settings.study}")
+        console.print(f"{store.where(settings.study)}: {done} of {len(records.arms)} records")
         for arm, trial in records.failed:
             failed = True
             words = escape(f"{trial['error']} (traceback: {failure_of(arm)})")
@@ -116,26 +113,6 @@ def _studies(
     ]
 
 
-def results_of(records: "StudyRecords") -> "pd.DataFrame":
-    """A row a model and metric: the mean over its arms, how much they vary (CV in %), and the arms with the lowest and
-    the highest value, of so many."""
-    import pandas as pd
-
-    from actlab.records.settings import MAIN
-    from actlab.study.arm import names_of
-
-    names, rows = names_of(records.arms), []
-    for arm, record in records.by_arm.items():
-        if record and arm.kind in MAIN:
-            for metric in ("val_loss", "val_accuracy", "total_variation"):
-                rows.append([record["model_name"], metric, names[arm], record.get(f"avg_{metric}")])
-    table = pd.DataFrame(rows, columns=["model", "metric", "arm", "value"]).dropna().astype({"value": float})
-    groups = table.set_index("arm").groupby(["model", "metric"], sort=False)["value"]
-    found = groups.agg(["mean", "idxmin", "idxmax", "count"])
-    found.insert(1, "CV%", (100 * groups.std(ddof=0) / found["mean"]).where(found["count"] > 1))
-    return found.reset_index().rename(columns={"idxmin": "lowest", "idxmax": "highest", "count": "arms"})
-
-
 @app.command()
 def status(
     params: Files,
@@ -151,13 +128,15 @@ def status(
 ) -> None:
     """Trials of each arm by their state, and the time that is left, from what ended trials took."""
     from actlab.cli.display import in_words
-    from actlab.study.after import status as how_far
+    from actlab.study.after import status as states
 
     rows = []
     for study in _studies(params, model, activation, trials, max_iters, device, set_, plugin):
-        table = how_far.of(study)
-        left = how_far.seconds_left(table, workers)
-        rows.append({"study": study.study, "workers": workers, "seconds_left": left, "arms": table.to_dict("records")})
+        table = states.of(study)
+        seconds = states.seconds_left(table, workers)
+        rows.append(
+            {"study": study.study, "workers": workers, "seconds_left": seconds, "arms": table.to_dict("records")}
+        )
         print_table(table)
         console.print(in_words(table, workers))
     if as_json:
@@ -192,10 +171,9 @@ def sample(
 def replay(
     record: Annotated[str | None, Argument(help="STUDY/CONFIGURATION, or a record's file.")] = None,
     trial: Annotated[str | None, Option(help="The trial of this label; the first unless given, or --all.")] = None,
-    every: Annotated[bool, Option("--all", help="Trials of all records, or of a --sample of them.")] = False,
+    of_all: Annotated[bool, Option("--all", help="Trials of all records, or of a --sample of them.")] = False,
     study: Annotated[str, Option(help="With --all: only this folder below results/.")] = "",
     sample: Annotated[int | None, Option(min=1, help="With --all: so many trials at random.")] = None,
-    seed: Annotated[int, Option(min=0, help="Of the sample.")] = 0,
     workers: Workers = CORES,
     quick: Annotated[bool, Option("--quick", help="Replay one recorded run of seconds.")] = False,
     keep: Annotated[bool, Option(help="Keep the outcomes in results/STUDY/replays.")] = False,
@@ -213,23 +191,24 @@ def replay(
     load_plugins(plugin or ())
     if quick:
         (record,) = map(str, (paths.SHIPPED.with_name("results") / "bits").glob("charlm-*.json"))
-    if every == (record is not None):
+    if of_all == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
     if record:
         known = tasks = [trial_of(store.load(find(record)), trial)]
     else:
         known = replays.recorded_trials(study, trial)
-        tasks = random.Random(seed).sample(known, min(sample or len(known), len(known)))
+        tasks = random.sample(known, min(sample or len(known), len(known)))
     outcomes = []
     for outcome in replays.replay_all(tasks, workers):
         console.print(outcome.sentence)
         if keep and outcome.record is not None:
             replays.keep(outcome.record)
         outcomes.append(outcome)
-    trained, wrong = sum(each.record is not None for each in outcomes), sum(each.wrong for each in outcomes)
+    trained = sum(outcome.record is not None for outcome in outcomes)
+    wrong = sum(outcome.wrong for outcome in outcomes)
     if not trained:
         raise BadInput(f"none of {len(known)} trials could be trained again here")
-    if every:
+    if of_all:
         console.print(f"{trained} of {len(tasks)} trials trained again; {wrong} contradict what replay promises")
     if wrong:
         raise typer.Exit(1)
