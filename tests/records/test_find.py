@@ -27,13 +27,13 @@ def test_names_of_a_record():
 
 
 def test_what_is_not_one_record_is_told():
-    """Several settings under one name are listed with what differs; a wrong name with what is known, another study's
+    """Several settings under one name are listed; a wrong name with what is known, another study's
     damaged record or not."""
     files = saved(iterations=6), saved(iterations=12)
     saved(study="bad").write_text("")
     with pytest.raises(BadInput, match="several configurations") as told:
         find("one/charlm-gelu")
-    assert all(f"{file.stem} (iterations={n})" in str(told.value) for file, n in zip(files, (6, 12), strict=True))
+    assert all(file.stem in str(told.value) for file in files)
     for name, message in (
         ("one/charlm", "unknown configuration 'charlm' in .*results/one: did you mean 'charlm-gelu'"),
         ("on/charlm-gelu", "unknown study 'on' in on/charlm-gelu: .* did you mean 'one'"),

@@ -10,14 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from actlab.errors import RecordError, brief
 from actlab.statistics.tuning import Rule
 
-Integer = Annotated[int, Field(ge=0)]
 Measured = float | None
 """``None`` in a file where it was not a number."""
-ROUNDING = 1e-6
-"""So far may single precision take a number past its bound."""
-Share = Annotated[float, Field(ge=0, le=1 + ROUNDING)]
-Double = Annotated[float, Field(ge=0, le=2 + ROUNDING)]
-Percent = Annotated[float, Field(ge=0, le=100 + ROUNDING)]
 Values = dict[str, Any]
 Shape = TypeVar("Shape")
 Label = Annotated[str, Field(pattern=r"^[0-9]+(-.+)?$")]
@@ -36,8 +30,8 @@ class Scores(Part):
 
     val_loss: Measured
     """Mean cross-entropy per character, token or image of the validation split, in nats; lower is better."""
-    val_accuracy: Percent | None = None
-    """Percent of the validation split predicted right; higher is better."""
+    val_accuracy: float | None = None
+    """float of the validation split predicted right; higher is better."""
     train_loss: Measured = None
     """Mean cross-entropy on training windows, in nats."""
 
@@ -45,12 +39,12 @@ class Scores(Part):
 class Evaluation(Scores):
     """One evaluation during training."""
 
-    iteration: Integer
+    iteration: int
     """Optimizer steps before it."""
     train_loss: Measured
     """Mean cross-entropy on training windows, in nats."""
-    val_accuracy: Percent
-    """Percent of the validation split predicted right; higher is better."""
+    val_accuracy: float
+    """float of the validation split predicted right; higher is better."""
 
 
 class Trial(Part):
@@ -58,9 +52,9 @@ class Trial(Part):
 
     label: Label
     """Name within the arm: the seed, with a variant where it is a changed repetition (42-repeat, 42-nudge)."""
-    seed: Integer | None = None
+    seed: int | None = None
     """Of all its random streams, or of those that vary."""
-    n_parameters: Integer = 0
+    n_parameters: int = 0
     """Trainable parameters."""
     seconds: float | dict[str, float] = 0.0
     """Wall-clock time of training and of evaluation; of images the share of the program that trained several."""
@@ -106,8 +100,8 @@ class ImageTrial(Trial, Scores):
     status: Literal["done"]
     collapsed: bool
     """Whether it gives one class to every validation image."""
-    test_accuracy: Percent
-    """Percent of the test images classified right."""
+    test_accuracy: float
+    """float of the test images classified right."""
     test_loss: Measured = None
     """Mean cross-entropy over the test images, in nats."""
 
@@ -135,22 +129,22 @@ class Pair(Compared):
     """Two networks of an arm, or two ensembles that share no trial, compared on the same inputs; lower is more
     reproducible."""
 
-    total_variation: Share
+    total_variation: float
     """Half the L1 distance of the two predictions, mean over positions: 0 to 1."""
-    relative_pd: Double
+    relative_pd: float
     """Mean of 2|p - q| / (p + q) over all characters: 0 to 2."""
-    churn: Share
-    """Share of positions where the most probable character differs."""
-    jensen_shannon: Share
+    churn: float
+    """float of positions where the most probable character differs."""
+    jensen_shannon: float
     """Jensen-Shannon divergence in bits: 0 to 1."""
-    label_pd: Double | None = None
+    label_pd: float | None = None
     """2|p - q| / (p + q) at the character that came: 0 to 2."""
-    churn_win: Share | None = None
-    """Share of positions where only the second is right."""
-    churn_loss: Share | None = None
-    """Share of positions where only the first is right."""
-    churn_neutral: Share | None = None
-    """Share of positions where both are wrong and differ."""
+    churn_win: float | None = None
+    """float of positions where only the second is right."""
+    churn_loss: float | None = None
+    """float of positions where only the first is right."""
+    churn_neutral: float | None = None
+    """float of positions where both are wrong and differ."""
 
 
 class AsPublished(Part):
@@ -167,7 +161,7 @@ class AsPublished(Part):
 class Step(Part):
     """Twins in lockstep at a measured step."""
 
-    iteration: Integer
+    iteration: int
     """Optimizer steps before it."""
     pairs: list[Compared]
     """The leader with each follower."""
@@ -176,7 +170,7 @@ class Step(Part):
 class Snapshot(Part):
     """An arm during training."""
 
-    iteration: Integer
+    iteration: int
     """Optimizer steps before it."""
     pairs: list[Pair]
     """Every pair of trials there."""
@@ -191,7 +185,7 @@ class Snapshot(Part):
 class Shorter(Snapshot):
     """Ensembles of one size that cost together what one run costs."""
 
-    size: Integer
+    size: int
     """Networks in each."""
     losses: list[Values]
     """Of every ensemble: the labels ``of`` its trials, and the ``loss`` of the mean probabilities in nats."""
@@ -291,11 +285,11 @@ class ImageArm(Arm):
     """What it is a record of; tells the kinds of records apart."""
     network: str
     """Activation and width rule: relu, geglu_equal_width, geglu_equal_parameters."""
-    n_parameters: Integer
+    n_parameters: int
     """Trainable parameters."""
-    width: Integer | None = None
+    width: int | None = None
     """Hidden units of this network."""
-    collapsed: Integer | None = None
+    collapsed: int | None = None
     """How many trials give one class to every validation image."""
     trials: Runs[ImageTrial]
     """Every training run."""
@@ -312,7 +306,7 @@ class GptArm(Arm):
     """symmetric, or the random vectors in attention: bQ, bQbV, bQbKbV."""
     rate_factor: float
     """Multiple of the optimizer's published learning rate."""
-    n_parameters: Integer
+    n_parameters: int
     """Trainable parameters."""
     trials: Runs[TokenTrial]
     """Every training run."""
@@ -367,7 +361,7 @@ class Text(Record):
     """Its activation."""
     prompt: str
     """What they go on from."""
-    draw: Integer
+    draw: int
     """Seed of the draws, which all models share."""
     texts: dict[Label, str]
     """Label of a trial -> the characters that its model drew."""
