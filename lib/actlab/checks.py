@@ -30,7 +30,7 @@ P = TypeVar("P", bound="Study")
 
 
 def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mapping[str, type] | None = None) -> P:
-    """The study that a notebook's parameters describe; call it in the cell after them: ``params = checked(globals())``.
+    """Read the study that a notebook's parameters describe, in the cell after them: ``params = checked(globals())``.
 
     Args:
         namespace: the notebook's globals.
@@ -59,7 +59,7 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
 
 
 def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declared: type) -> None:
-    """The same check for a notebook that trains nothing: each of its parameters with its type; a list in words, as
+    """Check the parameters of a notebook that trains nothing: each has its type; a list in words, as
     papermill's ``-p studies '["scale"]'`` gives it, becomes one. A ``metric`` is one of pairs, one that a study among
     the parameters has measured, or one of the page's own ``metrics``.
 
@@ -74,7 +74,7 @@ def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declare
 
 
 def check_types(namespace: dict[str, Any], declared: Mapping[str, type], others: Collection[str] = ()) -> None:
-    """``BadInput`` where an injected name is neither declared nor among ``others``, or a declared one has another
+    """Raise ``BadInput`` where an injected name is neither declared nor among ``others``, or a declared one has another
     type. From here on the notebook shows its tables ``readable``."""
     show_tables_readable()
     for name in injected(namespace):
@@ -100,36 +100,36 @@ def show_tables_readable() -> None:
 
 
 def readable(table: pd.DataFrame) -> str:
-    """A table for people: ReLU for ``relu``, p (Holm) for ``p_holm``, 10 for 10.0, and an en dash where no value is."""
-    named = table.map(_said).rename(index=_said, columns=_head).rename_axis(index=_head, columns=_head)
+    """Write a table for people: ReLU for ``relu``, p (Holm) for ``p_holm``, 10 for 10.0, an en dash for no value."""
+    named = table.map(_in_words).rename(index=_in_words, columns=_title).rename_axis(index=_title, columns=_title)
     if isinstance(table.index, pd.RangeIndex):  # numbers of rows say nothing
         named.index = pd.Index([""] * len(named))
-    html: str = (named.apply(_whole) if len(named) else named)._repr_html_()
+    html: str = (named.apply(_without_decimals) if len(named) else named)._repr_html_()
     return re.sub("<td>(NaN|None|&lt;NA&gt;)</td>", "<td>–</td>", html)
 
 
-def _said(value: Any) -> Any:
-    """What a level or a metric is called, and a whole number without decimals; anything else as it is."""
+def _in_words(value: Any) -> Any:
+    """Return what a level or a metric is called, and a whole number without decimals; anything else as it is."""
     if not isinstance(value, str):
         return int(value) if isinstance(value, float) and value.is_integer() else value
     return EVERY[value].short if value in EVERY else words(value)
 
 
-def _head(value: Any) -> Any:
-    """The same of a column or an axis."""
-    name = _said(value)
+def _title(value: Any) -> Any:
+    """Return what a column or an axis is called."""
+    name = _in_words(value)
     return name.replace("_", " ") if isinstance(name, str) else name
 
 
-def _whole(column: pd.Series) -> pd.Series:
-    """Floats that are whole numbers, each of them, as integers."""
+def _without_decimals(column: pd.Series) -> pd.Series:
+    """Return a column of floats that are all whole numbers as integers, and any other as it is."""
     values = column.dropna()
     whole = column.dtype.kind == "f" and len(values) > 0 and (values % 1 == 0).all()
     return column.astype("Int64") if whole else column
 
 
 def injected(namespace: Mapping[str, Any]) -> list[str]:
-    """Names that the last injected cell assigned, read from IPython's history; none where papermill injected
+    """List the names that the last injected cell assigned, read from IPython's history; none where papermill injected
     nothing."""
     cells = [cell for cell in namespace.get("In", []) if cell.startswith(HEADING)]
     nodes = ast.walk(ast.parse(cells[-1])) if cells else ()
@@ -141,7 +141,7 @@ START = "check_"
 
 
 def holds(fact: object, statement: str) -> None:
-    """Nothing where the fact is true; raises where it is not.
+    """Raise where a fact is not true.
 
     >>> from actlab import holds
     >>> holds(0.0641 < 0.07, "averaging lowers total variation by less than 7 points")
@@ -162,7 +162,7 @@ def holds(fact: object, statement: str) -> None:
 
 
 def agrees(found: object, typed: object, statement: str, digits: int | None = None) -> None:
-    """Nothing where what is found is what the page says; raises with both where it is not.
+    """Raise where the page says another value than was found, with both.
 
     >>> from actlab.checks import agrees
     >>> agrees(0.0641, 0.064, "averaging lowers total variation by 0.064", digits=3)
@@ -189,15 +189,15 @@ def agrees(found: object, typed: object, statement: str, digits: int | None = No
 
 
 def failures(file: Path | str, page: Mapping[str, object]) -> list[str]:
-    """A sentence for each ``check_...`` of a file that does not hold. A check is given the page's variables that its
-    parameters name, and one that raises does not hold either."""
-    found = []
+    """Write a sentence for each ``check_...`` of a file that does not hold. A check is given the page's variables that
+    its parameters name, and one that raises does not hold either."""
+    sentences = []
     for name, check in runpy.run_path(str(file)).items():
         if name.startswith(START):
             try:
-                check(**{each: page[each] for each in inspect.signature(check).parameters})
+                check(**{parameter: page[parameter] for parameter in inspect.signature(check).parameters})
             except NotHeld as error:
-                found.append(str(error))
+                sentences.append(str(error))
             except Exception as error:  # a table of other records may lack a column, say
-                found.append(f"{name} raises {type(error).__name__}: {error}")
-    return found
+                sentences.append(f"{name} raises {type(error).__name__}: {error}")
+    return sentences

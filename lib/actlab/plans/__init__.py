@@ -19,14 +19,14 @@ RULES: Mapping[str, Mapping[str, Any]] = read_yaml(Path(__file__).with_name("hyp
 
 
 def plan_of(study: str) -> dict[str, Any]:
-    """The plan in ``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
+    """Read the plan in ``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
     file = paths.params_file(study)
     return dict(read_yaml(file).get("plan", {})) if file.exists() else {}
 
 
 def judge(study: str, hypothesis: str, contrast: pd.DataFrame) -> Literal["supported", "contradicted", "undecided"]:
-    """What a plan's rule says of its contrast: ``supported`` holds in all rows that it means, or ``contradicted`` in
-    one; neither: undecided.
+    """Judge a contrast by a plan's rule: ``supported`` holds in all rows that it means, or ``contradicted`` in one;
+    neither: undecided.
 
     Args:
         study: whose params file holds the plan.
@@ -48,7 +48,8 @@ OUTCOMES = {"supported": "held", "contradicted": "failed", "undecided": "undecid
 
 
 def predicted(study: str, contrasts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """What a plan predicted and what came of it: a row for every hypothesis of the plan, so that none is left out.
+    """Tabulate what a plan predicted and what came of it: a row for every hypothesis of the plan, so that none is left
+    out.
 
     Args:
         study: whose params file holds the plan.
@@ -66,23 +67,23 @@ def predicted(study: str, contrasts: Mapping[str, pd.DataFrame]) -> pd.DataFrame
 
 
 def rule_of(study: str, hypothesis: str) -> Any:
-    """One rule."""
+    """Return the rule of a hypothesis."""
     check_name("plan", study, RULES)
     check_name("hypothesis", hypothesis, RULES[study])
     return RULES[study][hypothesis]
 
 
 def arms(study: str, hypothesis: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(curves, pairs along training), as ``equal_loss`` takes them, of the arms of several studies that a rule puts
-    together; a column ``study`` says where each is from."""
+    """Load (curves, pairs along training), as ``equal_loss`` takes them, of the arms of several studies that a rule
+    puts together; a column ``study`` says where each is from."""
     chosen = rule_of(study, hypothesis)["arms"]
-    curves = [_part(load_curves(one["study"]), one) for one in chosen]
-    along = [_part(load_pairs(one["study"], of="along"), one) for one in chosen]
+    curves = [_part(load_curves(part["study"]), part) for part in chosen]
+    along = [_part(load_pairs(part["study"], of="along"), part) for part in chosen]
     return pd.concat(curves, ignore_index=True), pd.concat(along, ignore_index=True)
 
 
 def _part(table: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
-    """Its rows of the models and activations that are listed; of all where none are."""
+    """Return the rows of the models and activations that are listed, or of all."""
     for name in {"model", "activation"} & {*chosen}:
         table = table[table[name].isin(chosen[name])]
     return table

@@ -15,7 +15,7 @@ from actlab.records.store import Record
 
 
 def registrations(records: Iterable[Record]) -> pd.DataFrame:
-    """A row a plan that records of one study were made under, the oldest first; none for records without a plan.
+    """Return a row a plan that records of one study were made under, the oldest first; none for records without a plan.
 
     Columns: its ``version``; ``commit``, the first that holds the params file in this form, and when (``committed``,
     ISO 8601), as ``first_form`` says; ``first_run``, when the first trial of these ``records`` began
@@ -35,15 +35,15 @@ def registrations(records: Iterable[Record]) -> pd.DataFrame:
 
 
 def commits(path: str) -> dict[str, str]:
-    """Hash -> when it was made (ISO 8601 with an offset) of the commits of a path, the oldest first (a copy or a
-    renamed file begins anew); none without git or history."""
+    """Map the hash of each commit of a path to when it was made (ISO 8601 with an offset), the oldest first (a copy or
+    a renamed file begins anew); none without git or history."""
     lines = (paths.git("log", "--reverse", "--format=%H %cI", "--", path) or "").splitlines()
     return dict(line.split() for line in lines)
 
 
 def first_form(path: str, sha256: str) -> tuple[str, str]:
-    """The first commit that holds a file in the form of this hash, and when it was made; empty where the history has
-    none, ``unknown`` where git does not answer."""
+    """Find the first commit that holds a file in the form of this hash, and when it was made; empty where the history
+    has none, ``unknown`` where git does not answer."""
     if paths.git("rev-parse", "HEAD") is None:
         return "unknown", "unknown"
     for commit, date in commits(path).items():

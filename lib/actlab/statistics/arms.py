@@ -35,38 +35,38 @@ class Arm:
 
     @cached_property
     def runs(self) -> list[str]:
-        """All that its rows rest on."""
+        """List all runs that its rows rest on."""
         return sorted(frozenset[str]().union(*self.members))
 
     def among(self, runs: Set[str]) -> Arm:
-        """Its rows all of whose runs are among these."""
+        """Return its rows all of whose runs are among these."""
         inside = [members <= runs for members in self.members]
         return Arm(self.values[np.array(inside, dtype=bool)], [*compress(self.members, inside)])
 
     def over(self, runs: Set[str], origin: float = 0.0) -> Any:
-        """The mean above an origin over these rows; NaN where there is none."""
+        """Average its rows of these runs above an origin; NaN where there is none."""
         rows = self.among(runs).values
         return (rows - origin).mean(axis=0) if len(rows) else np.full(rows.shape[1:], math.nan)
 
     def without_one(self, runs: Iterable[str], origin: float = 0.0) -> Array:
-        """(1 + n, ...) the mean over the rows of these n runs, then without each of them."""
+        """Return (1 + n, ...): the mean over the rows of these n runs, then without each of them."""
         return np.array([self.over(kept, origin) for kept in omissions(runs)])
 
 
 def omissions(runs: Iterable[str]) -> list[Set[str]]:
-    """All runs, then without each of them."""
+    """List all runs, then all without each of them."""
     every = dict.fromkeys(runs).keys()
     return [every, *(every - {run} for run in every)]
 
 
 def arms_in(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
-    """(*group, level) -> its rows."""
+    """Map (*group, level) to its rows."""
     table = tidy(table, columns, (metric,))
     return {cell: arm_of(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
 
 
 def arm_of(rows: pd.DataFrame, metric: str, cell: Cell) -> Arm:
-    """An arm of tidy rows; ``BadInput`` where they are of several arms."""
+    """Make an arm of tidy rows; ``BadInput`` where they are of several arms."""
     values = rows[metric].to_numpy()
     members, keys = members_of(rows)
     refuse_several(rows, len(keys), cell)
@@ -76,18 +76,18 @@ def arm_of(rows: pd.DataFrame, metric: str, cell: Cell) -> Arm:
 
 
 def run_of(run: object) -> str:
-    """The name of a run: ``42`` is one run, whether a column holds it as text or as a number."""
+    """Return the name of a run: ``42`` is one run, whether a column holds it as text or as a number."""
     return str(int(run)) if isinstance(run, float | np.floating) and run.is_integer() else str(run)
 
 
 def runs_of(network: object) -> frozenset[str]:
-    """The runs in a network of a pair: a single one, or the members of an ensemble."""
+    """Return the runs in a network of a pair: a single one, or the members of an ensemble."""
     return frozenset(map(run_of, network if isinstance(network, tuple | list) else [network]))
 
 
 def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[frozenset[str]]]]:
-    """(the independent runs that each row rests on: its seed, its members, or the runs in both of its networks; what
-    names the rows: the networks of each)."""
+    """Return (the independent runs that each row rests on: its seed, its members, or the runs in both of its networks;
+    what names the rows: the networks of each)."""
     columns = SIDES
     seeds = rows["seed"].notna() if "seed" in rows else pd.Series([False])
     if seeds.all():
@@ -107,8 +107,8 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[
 
 
 def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
-    """``BadInput`` where there are more rows than different runs or pairs, or rows of several studies: several arms are
-    in one group."""
+    """Raise ``BadInput`` where there are more rows than different runs or pairs, or rows of several studies: several
+    arms are in one group."""
     studies = rows["study"].nunique() if "study" in rows else 1
     if expected < len(rows) or studies > 1:
         measured = {name for name in rows if pd.api.types.is_float_dtype(rows[name])}

@@ -18,8 +18,8 @@ def beside_training(
     metric: str = "total_variation",
     by: Columns = ("model", "activation"),
 ) -> pd.DataFrame:
-    """The metric of networks of another kind minus that of single networks of the same runs, at the end of training and
-    where single networks had their loss; and again without each run, for the ``jackknife``.
+    """Subtract from the metric of networks of another kind that of single networks of the same runs, at the end of
+    training and where single networks had their loss; and again without each run, for the ``jackknife``.
 
     >>> import actlab
     >>> curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")

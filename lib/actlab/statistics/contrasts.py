@@ -50,7 +50,7 @@ def contrasts(
     correction: str | None = "holm",
     unpaired: bool = False,
 ) -> pd.DataFrame:
-    """Each level of a factor minus the reference level, within each group, over the runs that both have.
+    """Subtract the reference level from each level of a factor, within each group, over the runs that both have.
 
     >>> import actlab
     >>> trials, pairs = actlab.load("repro-lite")
@@ -99,7 +99,7 @@ def contrasts(
 
 
 def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
-    """The mean of each group over its runs, or over its pairs of runs, with a 95% interval over *runs*: of single
+    """Average each group over its runs, or over its pairs of runs, with a 95% interval over *runs*: of single
     values Student's (1908), exact for normal ones; over pairs, whose mean is a U-statistic of order 2 (Hoeffding 1948),
     a t interval from a jackknife over runs.
 
@@ -126,7 +126,7 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
 
 
 def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
-    """The mean of each group over its runs or pairs, and again without each run: what ``jackknife`` takes, for anything
+    """Average each group over its runs or pairs, and again without each run: what ``jackknife`` takes, for anything
     that is computed of these means, such as their average over groups whose runs share their seeds.
 
     Args:
@@ -145,14 +145,15 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
 
 
 def bound(table: pd.DataFrame) -> float:
-    """The smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the largest
-    ``|difference| + t(0.95, df) se`` (an intersection-union test, so not corrected); NaN where one has no interval."""
+    """Return the smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the
+    largest ``|difference| + t(0.95, df) se`` (an intersection-union test, so not corrected); NaN where one has no
+    interval."""
     reach = special.stdtrit(table["df"], LEVEL) * table["se"].where(table["se"] > 0)
     return float((table["difference"].abs() + reach).max(skipna=False))
 
 
 def jackknife(values: ArrayLike) -> pd.Series:
-    """An estimate with its 95% interval, from any statistic computed of all n runs and again without each of them.
+    """Give an estimate its 95% interval, from any statistic computed of all n runs and again without each of them.
 
     Args:
         values: (1 + n,) first of all runs, then without one run each; NaN where that leaves too few.
@@ -208,8 +209,8 @@ def cells_of(cells: Collection[Cell], reference: Hashable, planned: Planned) -> 
 def decided(
     table: pd.DataFrame, planned: Planned, family: Sequence[str], margin: float | None, correction: str | None
 ) -> pd.DataFrame:
-    """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
-    margin (``contrasts``)."""
+    """Return the comparisons with Holm's p-values over their families, and with equivalence and outcome where there is
+    a margin (``contrasts``)."""
     check_name("correction", correction, ("holm", None))
     for name in family:
         check_name("column of the family", name, table.columns)
@@ -233,7 +234,7 @@ def decided(
 
 
 def _size(family: pd.DataFrame, planned: Planned) -> int:
-    """How many comparisons a family counts."""
+    """Count the comparisons of a family."""
     if planned is not None and not isinstance(planned, int):
         return len(family)
     made = (~family["status"].isin(NOT_MADE)).sum()

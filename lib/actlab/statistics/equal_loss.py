@@ -44,7 +44,7 @@ def equal_loss(
     family: Columns = (),
     margin: float | None = None,
 ) -> pd.DataFrame:
-    """Each level of a factor minus the reference, each read at the loss that all of its group reach.
+    """Subtract the reference from each level of a factor, each read at the loss that all of its group reach.
 
     >>> import actlab
     >>> curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
@@ -110,7 +110,7 @@ def at_equal_loss(
     across: bool = False,
     equal_seeds: bool = False,
 ) -> pd.DataFrame:
-    """The mean over pairs of each arm at the loss that all arms of its group reach; and again without each run, for
+    """Average over pairs each arm at the loss that all arms of its group reach; and again without each run, for
     the ``jackknife`` of anything that is computed of these values.
 
     The loss: the highest of the arms' mean final losses.  An arm is read by linear interpolation of its mean over
@@ -155,7 +155,7 @@ class Read(NamedTuple):
 def _read(
     arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
 ) -> dict[Cell, Read]:
-    """(*group, level) -> what ``at_equal_loss`` tells of it."""
+    """Map (*group, level) to what ``at_equal_loss`` says of it."""
     read = {}
     for group in dict.fromkeys(cell[:-1] for cell in arms):
         curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
@@ -169,8 +169,8 @@ def _read(
 def arms_of(
     curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, columns: Sequence[str], highest: float | None
 ) -> tuple[dict[Cell, Curves], dict[Cell, str]]:
-    """((*group, level) -> its training; (*group, level) -> ok, *missing* (without pairs), *excluded*, or *diverged*
-    where a run has no loss)."""
+    """Return ((*group, level) -> its training; (*group, level) -> ok, *missing* (without pairs), *excluded*, or
+    *diverged* where a run has no loss)."""
     curves = tidy(curves, [*columns, "trial"], ("iteration", "val_loss"))
     pairs = tidy(pairs, [*columns, *SIDES], ("iteration", metric))
     along = grouped(pairs, columns)
@@ -192,7 +192,7 @@ def arms_of(
 
 
 def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cell) -> pd.DataFrame:
-    """A row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first,
+    """Return a row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first,
     and a run with itself is none."""
     runs = [tuple(sorted(map(run_of, each))) for each in rows[names].itertuples(index=False)]
     found = pd.DataFrame({"runs": runs, "iteration": rows["iteration"].array, "value": rows[metric].array})
@@ -216,12 +216,12 @@ class Curves:
 
     @property
     def runs(self) -> set[str]:
-        """That have a loss at every evaluation, and pairs."""
+        """Return the runs that have a loss at every evaluation, and pairs."""
         return {*self.losses.runs} & {*self.pairs.runs}
 
     def between_equals(self, runs: Set[str], level: float) -> float:
-        """The metric at a mean loss, of pairs of these runs whose own losses are equal: of a line through the pairs,
-        metric against distance of the losses, its value at distance 0."""
+        """Read the metric at a mean loss, of pairs of these runs whose own losses are equal: of a line through the
+        pairs, metric against distance of the losses, its value at distance 0."""
         pairs = self.pairs.among(runs)
         two = [self.losses.among(members).values for members in pairs.members]
         distances = np.array([np.abs(first - second) for first, second in two])
@@ -232,15 +232,15 @@ class Curves:
 
 
 def shared_runs(arms: Iterable[Curves]) -> list[str]:
-    """The runs that every one of at least one arm has: a loss at every evaluation, and pairs."""
+    """List the runs that every one of at least one arm has: a loss at every evaluation, and pairs."""
     return sorted(set.intersection(*(arm.runs for arm in arms)))
 
 
 def at_level(
     arms: Sequence[Curves], runs: Sequence[str], share: float = 0.0, equal_seeds: bool = False
 ) -> tuple[Array, Array]:
-    """((1 + M, A) metric of each arm at the level, of these M runs and then without each of them; (1 + M,) the level);
-    NaN for an arm that begins below it, or fewer than two runs. ``share``, ``equal_seeds``: as of
+    """Return ((1 + M, A) metric of each arm at the level, of these M runs and then without each of them; (1 + M,) the
+    level); NaN for an arm that begins below it, or fewer than two runs. ``share``, ``equal_seeds``: as of
     ``at_equal_loss``."""
     values = np.full((1 + len(runs), len(arms)), math.nan)
     levels = np.full(1 + len(runs), math.nan)
@@ -258,7 +258,8 @@ def at_level(
 
 
 def interpolated(losses: Array, values: Array, level: float) -> Array:
-    """The (E, ...) values where the (E,) losses first come down to a level; NaN: they begin below, or never do."""
+    """Return the (E, ...) values where the (E,) losses first come down to a level; NaN: they begin below, or never
+    do."""
     below = losses <= level
     if not below.any() or losses[0] < level:
         return np.full(values.shape[1:], math.nan)
@@ -268,8 +269,8 @@ def interpolated(losses: Array, values: Array, level: float) -> Array:
 
 
 def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, bool]:
-    """What a training had where its loss first came down to ``loss``: (by linear interpolation, False); where none of
-    its evaluations is so low (by a line through the last three, True: an extrapolation).
+    """Read what a training had where its loss first came down to ``loss``: (by linear interpolation, False); where none
+    of its evaluations is so low (by a line through the last three, True: an extrapolation).
 
     Args:
         losses, values: (E,) each, at the evaluations in their order.

@@ -19,7 +19,7 @@ NO_SPREAD = 1e-12
 
 
 def tail(distance: float, error: float, df: float) -> float:
-    """One-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""
+    """Return the one-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""
     return float(special.stdtr(df, -distance / error)) if error else math.nan
 
 
@@ -36,8 +36,9 @@ class Summary(NamedTuple):
 
 
 def summary(values: ArrayLike, size: float = 0.0) -> Summary:
-    """Of any statistic of n runs, from its (1 + n,) values of all of them and then without one each. Where all agree
-    (but for rounding of numbers of this ``size``) the standard error is 0, and there is neither interval nor p."""
+    """Summarise any statistic of n runs, from its (1 + n,) values of all of them and then without one each. Where all
+    agree (but for rounding of numbers of this ``size``) the standard error is 0, and there is neither interval nor
+    p."""
     value, *rest = np.asarray(values, dtype=np.float64).tolist()
     left_out, n = np.array(rest), len(rest)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
@@ -49,7 +50,8 @@ def summary(values: ArrayLike, size: float = 0.0) -> Summary:
 
 
 def log_limits(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Any, Any]:
-    """The limits of what cannot be negative on a logarithmic scale: the same standard error, value / f to value x f.
+    """Return the limits of what cannot be negative on a logarithmic scale: the same standard error, value / f to value
+    x f.
 
     They never reach 0, and cover better where pairs scatter widely (``contrasts.means``). Differences keep theirs,
     and so does a value of 0.

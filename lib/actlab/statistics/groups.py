@@ -16,17 +16,18 @@ Cell = tuple[Any, ...]
 
 
 def cell_from(values: Iterable[Any]) -> Cell:
-    """Group and level by which rows are found; what is empty is one and the same NaN, which else equals nothing."""
+    """Return the group and level by which rows are found; what is empty is one and the same NaN, which else equals
+    nothing."""
     return tuple(math.nan if pd.api.types.is_scalar(value) and pd.isna(value) else value for value in values)
 
 
 def grouped(table: pd.DataFrame, columns: Sequence[str]) -> dict[Cell, pd.DataFrame]:
-    """The rows of each group, in the order of the table."""
+    """Return the rows of each group, in the order of the table."""
     return {cell_from(cell): rows for cell, rows in table.groupby([*columns], sort=False, dropna=False)}
 
 
 def tidy(table: pd.DataFrame, columns: Iterable[str], numbers: Sequence[str] = ()) -> pd.DataFrame:
-    """A user's table without its index, whose names may be those of columns, and with its ``numbers`` in double
+    """Return a user's table without its index, whose names may be those of columns, and with its ``numbers`` in double
     precision; ``UnknownName`` where one of these columns is not there."""
     for name in (*columns, *numbers):
         check_name("column", name, table.columns)
@@ -35,10 +36,10 @@ def tidy(table: pd.DataFrame, columns: Iterable[str], numbers: Sequence[str] = (
 
 
 def group_of(by: Columns, *factor: str) -> list[str]:
-    """The names of the columns that name an arm."""
+    """List the columns that name an arm."""
     return [*([by] if isinstance(by, str) else by), *factor]
 
 
 def name_of(cell: Cell) -> str:
-    """A group and level for people."""
+    """Write a group and level for people."""
     return ", ".join(map(str, cell))

@@ -10,7 +10,7 @@ from actlab.statistics.groups import Columns, group_of, grouped
 
 
 def share(part: pd.DataFrame, whole: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
-    """The mean of one table as a share of the mean of another, such as what one bit changes of what another seed
+    """Give the mean of one table as a share of the mean of another, such as what one bit changes of what another seed
     changes; its interval leaves one run at a time out of both, on a logarithmic scale.
 
     >>> import actlab

@@ -17,7 +17,7 @@ POWER = 0.8
 
 
 def holm(p_values: ArrayLike, planned: int = 0) -> Array:
-    """Adjusted p-values, (k,) in the order given: running maximum of min(1, (k - i + 1) p_(i)) (Holm 1979).
+    """Adjust p-values, (k,) in the order given: running maximum of min(1, (k - i + 1) p_(i)) (Holm 1979).
 
     Compare with alpha: the chance of any false rejection stays below it, however the tests depend on one another.
     NaN (a test that could not be made) stays NaN and does not count.
@@ -36,8 +36,8 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
 
 
 def detectable_paired(n: int, alpha: float) -> float:
-    """Smallest mean difference that n shared seeds, at least 2, show with power, in standard deviations of the
-    differences (dz). ``alpha``: of k comparisons under Holm the first step is at 5% / k."""
+    """Return the smallest mean difference that n shared seeds, at least 2, show with power, in standard deviations of
+    the differences (dz). ``alpha``: of k comparisons under Holm the first step is at 5% / k."""
     from scipy import stats  # a second of processor time
 
     return math.sqrt(special.ncfdtrinc(1, n - 1, 1 - POWER, stats.f.isf(alpha, 1, n - 1)) / n)

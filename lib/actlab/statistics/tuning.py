@@ -43,7 +43,7 @@ class Rule:
 
 
 def step(losses: Losses, rule: Rule) -> tuple[list[tuple[float, int]], float | None]:
-    """(the trials that the rule wants now and that have no loss yet; the chosen rate, once none is wanted).
+    """Return (the trials that the rule wants next and that have no loss yet; the chosen rate, once none is wanted).
 
     No rate is chosen where every one of them diverged.
     """
@@ -54,7 +54,7 @@ def step(losses: Losses, rule: Rule) -> tuple[list[tuple[float, int]], float | N
         return [trial for trial in product(rates, seeds) if trial not in losses]
 
     def beyond(rate: float) -> list[tuple[float, int]]:
-        """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
+        """Return the next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
         further = math.nan
         if rate == rates[-1]:
             further = rate * rule.factor
@@ -78,5 +78,5 @@ def step(losses: Losses, rule: Rule) -> tuple[list[tuple[float, int]], float | N
 
 
 def mean_loss(losses: Losses, rate: float, rule: Rule) -> float:
-    """Over the seeds of the rule."""
+    """Average the losses of a rate over the seeds of the rule."""
     return statistics.fmean(losses[rate, seed] for seed in rule.seeds)

@@ -29,8 +29,8 @@ class Estimate:
 
 
 def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
-    """Variance between these very arms over all variance (arms + seeds + rest): omega squared (Hays 1963), seeds as
-    blocks.
+    """Estimate the variance between these very arms over all variance (arms + seeds + rest): omega squared (Hays 1963),
+    seeds as blocks.
 
     Model: y = mean + arm (fixed) + effect of the seed, shared by all arms + rest, the last two normal.  Leaving the
     shared effect out makes a noncentral F interval too narrow: at five arms, three seeds and shares of 0.3 to 0.97 it
@@ -68,14 +68,15 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
 
 
 def share(excess: Array | float, by_seed: Array | float, error: Array, seeds: int, arms: int) -> Array:
-    """Of the excess sum of squares between arms, the mean square between seeds, and the error's variance."""
+    """Return the share, from the excess sum of squares between arms, the mean square between seeds, and the error's
+    variance."""
     between, shared = excess / (seeds * arms), np.maximum(0, (by_seed - error) / arms)
     return np.asarray(between / (between + shared + error))
 
 
 def noncentrality(values: Array, degrees: int, generator: np.random.Generator) -> Array:
-    """(R,) noncentralities at each of which a chi-squared lies below its value with a uniform chance; 0 where none
-    does."""
+    """Return (R,) noncentralities at each of which a chi-squared lies below its value with a uniform chance; 0 where
+    none does."""
     chance = generator.random(len(values))
     known = special.chdtr(degrees, values) > chance
     return np.where(known, special.chndtrinc(values, degrees, np.where(known, chance, 0.5)), 0.0)
