@@ -206,7 +206,10 @@ def test_of_two_settings_that_vary_one_is_named():
     with warnings.catch_warnings(action="error"):  # matplotlib's, where labels do not fit
         figures = dict(drawings.of(found))
         (tmp := figures["overview"]).draw_without_rendering()
-    assert [label.get_text() for label in tmp.axes[0].get_xticklabels()] == ["0.001", "0.01"]
+    assert [label.get_text() for label in tmp.axes[0].get_xticklabels()] == [
+        "learning_rate=0.001",
+        "learning_rate=0.01",
+    ]
 
 
 def test_one_arm_of_a_group_has_no_spread_and_no_place_in_the_ranking(study):

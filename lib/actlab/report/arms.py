@@ -14,8 +14,8 @@ from actlab.records.store import Record
 ARM = ["group", "arm"]
 """Columns that name an arm: its levels of all factors but the one that is compared, and of settings that differ; its
 level of that one."""
-SHORT = {"hidden": "h{:g}", "learning_rate": "lr{:g}", "batch_size": "b{:g}", "rate_factor": "x{:g}"}
-"""Factor -> how the name of a group has its number."""
+NAMED = ("model", "activation", "network", "optimizer", "symmetry")
+"""Factors whose levels say what they are; others stand as ``learning_rate=0.001``."""
 
 
 def named(records: Sequence[Record], factor: str = "") -> tuple[str, pd.DataFrame]:
@@ -27,7 +27,7 @@ def named(records: Sequence[Record], factor: str = "") -> tuple[str, pd.DataFram
         factor: a setting of the records; unless given the activation, or the one setting that varies.
     """
     differing = [name for study in settings.grouped(records, study_of) for name in settings.differing(study)]
-    cells, series = settings.factors(settings.kind_of(records[0]))
+    _, series = settings.factors(settings.kind_of(records[0]))
     levels = pd.DataFrame([{**settings.cell_of(record), **settings.values_of(record, differing)} for record in records])
     places = pd.DataFrame({"study": map(study_of, records), "record": [record["arm"] for record in records]})
     if factor:
@@ -36,9 +36,10 @@ def named(records: Sequence[Record], factor: str = "") -> tuple[str, pd.DataFram
     in_group = [name for name in levels if name != factor]
     if factor not in (series, "study"):  # what goes with it (an optimizer's own learning rate) tells no groups apart
         in_group = [name for name in in_group if not _goes_with(levels, factor, name)]
-    forms = {name: name + "={}" for name in differing} | {name: SHORT.get(name, "{}") for name in (*cells, series)}
+    levels = levels.map(settings.text)
+    forms = {name: "{}" if name in NAMED else name + "={}" for name in in_group}
     groups = [", ".join(forms[name].format(row[name]) for name in in_group) for row in levels.to_dict("records")]
-    arms = levels.join(places["study"])[factor].map(settings.text)
+    arms = levels.join(places["study"])[factor]
     if factor == "activation":
         ignored = [IGNORED in settings.settings_of(record)["protocol"] for record in records]
         arms = arms.where(~pd.Series(ignored) | (arms == "relu"), arms + " (ignored: relu)")
