@@ -6,7 +6,7 @@ import pytest
 
 from actlab import holds
 from actlab.checks import agrees, failures
-from actlab.errors import BadInput, NotHeld
+from actlab.errors import NotHeld
 
 
 @pytest.mark.parametrize("fact", [True, np.float64(1) > 0, pd.Series([0.0641]).sub(0.064).abs().lt(5e-4).all()])
@@ -15,19 +15,12 @@ def test_what_is_true_holds(fact):
     assert holds(fact, "it is so") is None
 
 
-@pytest.mark.parametrize("fact", [False, np.bool_(False), float("nan"), None])
+@pytest.mark.parametrize("fact", [False, np.bool_(False), float("nan"), None, pd.Series([True, True]), 0.064])
 def test_what_is_not_stops(fact):
-    """With the statement; as an assertion and as an error of ours."""
-    with pytest.raises(NotHeld, match=r"do not hold 'lower by 6' \(found .*\)") as caught:
+    """A Series is no single fact, a number a forgotten comparison; with the statement, as an assertion."""
+    with pytest.raises(NotHeld, match=r"do not hold 'lower by 6' \(found (?s:.*)\)") as caught:
         holds(fact, "lower by 6")
     assert isinstance(caught.value, AssertionError)
-
-
-@pytest.mark.parametrize("fact", [pd.Series([True, True]), 0.064])
-def test_what_is_no_truth_value_is_refused(fact):
-    """A Series is no single fact; a number is a forgotten comparison."""
-    with pytest.raises(BadInput, match="expected true or false for 'it is so', got"):
-        holds(fact, "it is so")
 
 
 @pytest.mark.parametrize(
