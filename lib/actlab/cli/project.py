@@ -37,5 +37,5 @@ def init(
         else:
             write_bytes(root / name, content)
     write_text(root / paths.MARK, SAID)  # last: it is a project now
-    there = "" if root == Path.cwd() else f"cd {paths.shown(root)} && "
-    console.print(f"{root} is a project; go on with: {there}actlab run params/first.yaml")
+    change_folder = "" if root == Path.cwd() else f"cd {paths.shown(root)} && "
+    console.print(f"{root} is a project; go on with: {change_folder}actlab run params/first.yaml")

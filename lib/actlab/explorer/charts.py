@@ -29,25 +29,26 @@ new ResizeObserver(() => dispatchEvent(new Event("resize"))).observe(document.ge
 
 
 def bundled() -> HTML:
-    """Vega-Lite as one script, for a page to show once: charts of Altair are then drawn by it, without a network."""
+    """Return Vega-Lite as one script, for a page to show once: charts of Altair are then drawn by it, without a
+    network."""
     altair.renderers.register("bundled", chart_as_html)
     altair.renderers.enable("bundled")
     return HTML(f'<script type="module">{vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")}</script>')
 
 
 def chart_as_html(spec: dict[str, Any], **_: Any) -> dict[str, str]:
-    """A chart's specification as the HTML that ``bundled`` draws; its menus stand above it."""
+    """Write a chart's specification as the HTML that ``bundled`` draws; its menus stand above it."""
     text = json.dumps(spec | {"config": spec.get("config", {}) | LOOK}).replace("</", "<\\/")
     return {"text/html": CHART.format(name=f"chart-{crc32(text.encode())}", spec=text)}
 
 
 def colours(column: str, names: Iterable[str]) -> Any:
-    """The book's colour of each of these activations, for a column that calls them as people do."""
+    """Return the book's colour of each of these activations, for a column that calls them as people do."""
     inks = {words(name): ink for name, (ink, *_) in looks(dict.fromkeys(names)).items()}
     return altair.Color(column, title=None, scale=altair.Scale(domain=[*inks], range=[*inks.values()]))
 
 
 def menu(label: str, names: Iterable[str], first: str) -> Any:
-    """A menu of names; a chart filters its rows by the parameter of this label."""
+    """Make a menu of names; a chart filters its rows by the parameter of this label."""
     bound = altair.binding_select(options=[*dict.fromkeys(names)], name=f"{label} ")
     return altair.param(name=label, value=first, bind=bound)

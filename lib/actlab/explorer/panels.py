@@ -44,7 +44,7 @@ def set_beta(model: nn.Module, beta: float | None) -> nn.Module:
 
 
 def curve(name: str, beta: float | None = None) -> tuple[Array, Array, Array]:
-    """(x, f(x), f'(x)) of an activation at 601 points of [-3, 3]; of a gated one, of its gate."""
+    """Return (x, f(x), f'(x)) of an activation at 601 points of [-3, 3]; of a gated one, of its gate."""
     module = get_activation(name).double()
     module = set_beta(getattr(module, "gate", module), beta)
     x = torch.linspace(-3, 3, 601, dtype=torch.float64)
@@ -52,8 +52,8 @@ def curve(name: str, beta: float | None = None) -> tuple[Array, Array, Array]:
 
 
 def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> tuple[Array, Array]:
-    """(n,) pre-activations of a trial's fresh network on validation text and (n,) gradients of the mean loss with
-    respect to them; of a gated activation, those of its gates. Dropout is off."""
+    """Return (n,) pre-activations of a trial's fresh network on validation text and (n,) gradients of the mean loss
+    with respect to them; of a gated activation, those of its gates. Dropout is off."""
     text, model = trial.compared_on(WINDOWS), trial.fresh()
     set_beta(model, beta).eval()
     inputs: list[Tensor] = []
@@ -76,7 +76,7 @@ def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> 
 
 
 def density(values: Array) -> Line:
-    """A histogram of 80 bins as a line; an empty line of no values."""
+    """Return a histogram of 80 bins as a line; an empty line of no values."""
     if not len(values):
         return Line([], [])
     heights, edges = np.histogram(values, bins=80, density=True)
@@ -97,12 +97,12 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         super().__init__([row, self.words, self.picture])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live panel; a page without a kernel shows its words and picture."""
+        """Show the live panel; a page without a kernel shows its words and picture."""
         still = self.words.value + self.picture.value or "<p><em>Live in JupyterLab: make lab.</em></p>"
         return {**super()._repr_mimebundle_(**kwargs), "text/html": still}
 
     def trial(self, seed: int) -> CharacterTrial:
-        """The trial of the chosen model and activation."""
+        """Return the trial of the chosen model and activation."""
         chosen = {"model": self.model.value, "activation": self.activation.value, "seed": seed, "trials": 1}
         trial = self.params.replace(**chosen).arms()[0].trials[0]
         assert isinstance(trial, CharacterTrial)
@@ -165,7 +165,7 @@ class Started(Panel):
             self.start.disabled = False
 
     def work(self) -> None:
-        """The work that the button starts."""
+        """Do the work that the button starts."""
         raise NotImplementedError
 
 
@@ -251,7 +251,7 @@ class SideBySide(Started):
 
 
 def side_by_side(texts: list[str], names: list[str]) -> str:
-    """Two texts of one length as HTML; the places where they differ are marked, and their share stands above."""
+    """Write two texts of one length as HTML; the places where they differ are marked, and their share stands above."""
     differ = [first != second for first, second in zip(*texts, strict=True)]
     boxes = ""
     for name, text in zip(names, texts, strict=True):

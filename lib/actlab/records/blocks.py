@@ -36,7 +36,7 @@ def trials(record: Record) -> Iterator[Row]:
         done = trial if trial["status"] == "done" else {}
         spent = trial.get("seconds", math.nan)
         final = done.get("final", done)
-        about = {
+        results = {
             "status": trial["status"],
             "best_val_loss": done.get("best", {}).get("val_loss"),
             "train_accuracy": (done.get("training") or {}).get("val_accuracy"),
@@ -45,7 +45,7 @@ def trials(record: Record) -> Iterator[Row]:
             "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
             "weights_sha256": trial.get("weights_sha256"),
         }
-        yield named(trial) | {name: final.get(name) for name in ENDED} | about
+        yield named(trial) | {name: final.get(name) for name in ENDED} | results
 
 
 def curves(record: Record) -> Iterator[Row]:
@@ -70,12 +70,12 @@ def at_equal_compute(record: Record) -> Iterator[Row]:
     single: dict[str, float] = {}
     for block in blocks:
         if block["size"] == 1:
-            single |= {one["of"][0]: one["loss"] for one in block["losses"]}
+            single |= {network["of"][0]: network["loss"] for network in block["losses"]}
     for block in blocks:
-        for one in block["losses"]:
-            alone = [single.get(name, math.nan) for name in one["of"]]
-            about = {"size": block["size"], "iteration": block["iteration"], "members": tuple(one["of"])}
-            yield about | {"val_loss": one["loss"], "single_loss": sum(alone) / len(alone)}
+        for ensemble in block["losses"]:
+            members = {"size": block["size"], "iteration": block["iteration"], "members": tuple(ensemble["of"])}
+            losses = [single.get(name, math.nan) for name in ensemble["of"]]
+            yield members | {"val_loss": ensemble["loss"], "single_loss": sum(losses) / len(losses)}
 
 
 def as_published(record: Record) -> Iterator[Row]:
@@ -86,13 +86,13 @@ def as_published(record: Record) -> Iterator[Row]:
 
 def blocks_of(record: Record, of: str) -> list[Record]:
     """List the blocks that hold the ``pairs`` of one of ``tables.BLOCKS``, each with what tells it apart."""
-    during, recipe = record.get("trajectory", []), record["config"].get("recipe", {})
+    snapshots, recipe = record.get("trajectory", []), record["config"].get("recipe", {})
     end = record | {"iteration": recipe.get("iterations"), "pairs": record.get("reproducibility_metrics", [])}
     blocks = {
         "end": [end],
-        "along": [*during, end],
-        "to_end": [one | {"pairs": one.get("to_end", [])} for one in during],
-        "published": [one | {"pairs": _read_as_published(one)} for one in (*during, end)],
+        "along": [*snapshots, end],
+        "to_end": [block | {"pairs": block.get("to_end", [])} for block in snapshots],
+        "published": [block | {"pairs": _read_as_published(block)} for block in (*snapshots, end)],
         "average": [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))],
         "ensembles": [{"size": int(size), "pairs": pairs} for size, pairs in record.get("ensembles", {}).items()],
     }
@@ -110,4 +110,4 @@ def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
         return []
     single = isinstance(average, list) or "val_loss" in average
     by_decay = {record["config"]["recipe"]["average"]: average} if single else average
-    return [(float(decay), one) for decay, one in by_decay.items()]
+    return [(float(decay), recorded) for decay, recorded in by_decay.items()]

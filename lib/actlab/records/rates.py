@@ -37,8 +37,8 @@ class Choice:
     @property
     def loss(self) -> float | None:
         """Average the loss over the seeds, at the chosen rate."""
-        own = [loss for (rate, _), loss in self.losses.items() if rate == self.rate]
-        return statistics.fmean(own) if own else None
+        losses = [loss for (rate, _), loss in self.losses.items() if rate == self.rate]
+        return statistics.fmean(losses) if losses else None
 
 
 def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
@@ -48,14 +48,14 @@ def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
         BadInput: that file tells none that can be read.
     """
     for record in records:
-        if told := record["provenance"].get("tuning"):
-            return check_tuning(told, str(record["arm"]))
+        if rule := record["provenance"].get("tuning"):
+            return check_tuning(rule, str(record["arm"]))
     file = paths.params_file(study)
     if not file.is_file():
         return None
     values = parse_yaml(read_text(file), paths.shown(file))
-    told = values.get("tuning") if isinstance(values, dict) else None
-    return check_tuning(told, f"{paths.shown(file)}, tuning") if told else None
+    rule = values.get("tuning") if isinstance(values, dict) else None
+    return check_tuning(rule, f"{paths.shown(file)}, tuning") if rule else None
 
 
 def choices(study: str) -> list[Choice]:
@@ -72,8 +72,8 @@ def choices(study: str) -> list[Choice]:
 def settled(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an arm but for what its tuning varies (``Choice.settings``)."""
     source = record["config"].get("parts", {}).get("activation", "")
-    own = settings.settings_of(record) | {"source": source[:8]}
-    return {name: value for name, value in own.items() if name not in NOT_OTHER}
+    values = settings.settings_of(record) | {"source": source[:8]}
+    return {name: value for name, value in values.items() if name not in NOT_OTHER}
 
 
 def _cell(record: store.Record) -> dict[str, Any]:

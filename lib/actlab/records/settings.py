@@ -54,12 +54,12 @@ def settings_of(record: Record) -> dict[str, Any]:
     cell, config = cell_of(record), record["config"]
     usual = DEFAULTS if "model" in cell else {"protocol": [], "parts": {}}
     flat = {**usual, **config.get("recipe", {}), **config}
-    own = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell}}
+    settings = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell}}
     # an activation is known by its name, and two versions of it by the hashes of their arms
-    own["parts"] = {kind: source for kind, source in own["parts"].items() if kind != "activation"}
+    settings["parts"] = {kind: source for kind, source in settings["parts"].items() if kind != "activation"}
     if labels := labels_of(record):
-        own["seed"] = labels[0].partition("-")[0]
-    return own
+        settings["seed"] = labels[0].partition("-")[0]
+    return settings
 
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,10 +76,10 @@ def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def grouped(records: Iterable[One], key: Callable[[One], object]) -> list[list[One]]:
     """Put the records that share a key together."""
-    found: dict[str, list[One]] = {}
+    groups: dict[str, list[One]] = {}
     for record in records:
-        found.setdefault(repr(key(record)), []).append(record)
-    return [*found.values()]
+        groups.setdefault(repr(key(record)), []).append(record)
+    return [*groups.values()]
 
 
 def differing(records: Iterable[Record]) -> list[str]:
@@ -104,8 +104,8 @@ def _apart(arms: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
 
 def values_of(record: Record, names: Sequence[str]) -> dict[str, str]:
     """Map settings to the record's value of each, as text."""
-    own = settings_of(record) | {"arm": str(record.get("arm", "")).rpartition("-")[2]}
-    return {name: text(own.get(name, ""), name) for name in names}
+    settings = settings_of(record) | {"arm": str(record.get("arm", "")).rpartition("-")[2]}
+    return {name: text(settings.get(name, ""), name) for name in names}
 
 
 def named(record: Record, names: Sequence[str]) -> str:

@@ -32,11 +32,6 @@ KINDS = ("trials", "floor", "perturbed", "twins", "defective", "all")
 """What ``load`` can be asked for."""
 TEXT = ("name", "text", "hash", "true or false", "names")
 """Units of columns that are no numbers."""
-_NAMES = [*COLUMNS]
-_OF_A_PAIR = _NAMES[: _NAMES.index("second") + 1]
-NO_MEASURE = {"group", "arm", "level", *ELSEWHERE, *_OF_A_PAIR}
-"""Columns that say which pair it is, up to its second network, or in a report which arm: no number of a record may
-hide them."""
 LOSSES = {
     "average": (blocks.averaged, "trials"),
     "equal_compute": (blocks.at_equal_compute, "trials"),
@@ -46,7 +41,7 @@ LOSSES = {
 
 
 def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(trials, pairs) of a recorded study of any kind: a row a training run, and a row a pair of runs of one arm.
+    """Load (trials, pairs) of a recorded study of any kind: a row a training run, and a row a pair of runs of one arm.
 
     ``COLUMNS`` says what each column means; settings that the study leaves empty are left out, measures are not.
     Where an arm has grown, its larger record counts. An image sweep and an ablation have no pairs.
@@ -65,13 +60,13 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
-    """A row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
+    """Load a row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
     ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
     return curves_of(arms_of(study, kind))
 
 
 def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFrame:
-    """A row a pair of networks of one arm, as ``load`` gives them, of another block of the records.
+    """Load a row a pair of networks of one arm, as ``load`` gives them, of another block of the records.
 
     Args:
         study: its name.
@@ -89,8 +84,8 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
 
 
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
-    """A row a network that is no single run: ``val_loss`` (nats) of every run's averaged weights (columns ``seed``,
-    ``decay``, also ``val_accuracy``), or of every ensemble at equal training compute (``size``, ``members``,
+    """Load a row a network that is no single run: ``val_loss`` (nats) of every run's averaged weights (columns
+    ``seed``, ``decay``, also ``val_accuracy``), or of every ensemble at equal training compute (``size``, ``members``,
     ``iteration``; loss of the mean probabilities on the windows where predictions are compared); ``single_loss``: of
     the same runs as single networks of all steps, on the same text. ``published``: of runs with published defects, as
     the published code measures them."""
@@ -99,12 +94,12 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
 
 
 def load_baselines(study: str) -> pd.DataFrame:
-    """A row a table of character frequencies (``unigram``, ``bigram``): its ``val_loss`` (nats per character) and
+    """Load a row a table of character frequencies (``unigram``, ``bigram``): its ``val_loss`` (nats per character) and
     ``val_accuracy`` (%) on the study's validation text; none where it was not measured, or the study has several
     texts."""
-    found = [record for record in load_records(study) if record["kind"] == "baseline"]
-    names = ("unigram", "bigram") if len(found) == 1 else ()
-    scores = {name: found[0][name] for name in names}
+    baselines = [record for record in load_records(study) if record["kind"] == "baseline"]
+    names = ("unigram", "bigram") if len(baselines) == 1 else ()
+    scores = {name: baselines[0][name] for name in names}
     return pd.DataFrame.from_dict(scores, orient="index", columns=["val_loss", "val_accuracy"]).astype(float)
 
 
@@ -131,7 +126,7 @@ def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
 
 
 def losses_of(arms: Sequence[Arm], of: str) -> pd.DataFrame:
-    """A row a network of some arms that is no single run, of one of ``LOSSES``."""
+    """Make a table with a row a network of some arms that is no single run, of one of ``LOSSES``."""
     return _table(arms, LOSSES[of][0], ALWAYS[of])
 
 
@@ -147,22 +142,22 @@ def pairs_of(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
     def rows(record: Record) -> Iterator[Row]:
         for block in blocks.blocks_of(record, of):
             shared = {name: block[name] for name in apart}
-            yield from (shared | _pair(pair) for pair in block["pairs"])
+            yield from (_pair(pair) | shared for pair in block["pairs"])
 
     return _table(arms, rows, [*apart, *ALWAYS["pairs"]])
 
 
 def arms_of(study: str, kind: str) -> list[Arm]:
-    """The study's arms of one kind, in the studies' own order, each told from the others by its settings."""
+    """List the study's arms of one kind, in the studies' own order, each told from the others by its settings."""
     check_name("kind", kind, KINDS)
-    every = list(filter(kind_of, load_records(study)))
-    records = [record for record in every if kind in ("all", _part(record))]
+    of_all_kinds = list(filter(kind_of, load_records(study)))
+    records = [record for record in of_all_kinds if kind in ("all", _part(record))]
     if not records and kind == "trials":
-        there = sorted({_part(record) for record in every})
+        kinds = sorted({_part(record) for record in of_all_kinds})
         raise BadInput(
-            f"{store.where(study)} has only runs of the kind {' and '.join(there)}: load({study!r}, {there[0]!r})"
+            f"{store.where(study)} has only runs of the kind {' and '.join(kinds)}: load({study!r}, {kinds[0]!r})"
         )
-    names = differing(every)
+    names = differing(of_all_kinds)
     records.sort(key=lambda record: [place(level) for level in cell_of(record).values()])
     return [(record, _columns(record, names)) for record in records]
 
@@ -179,7 +174,7 @@ def _table(arms: Sequence[Arm], rows_of: Callable[[Record], Iterable[Row]], alwa
     out but for ``always``; numbers are numbers."""
     rows: list[Row] = []
     for record, shared in arms:
-        rows += [shared | row for row in rows_of(record)]
+        rows += [row | shared for row in rows_of(record)]
     if not rows:
         always = [*{*ALWAYS["empty"], *always}]
     table = pd.DataFrame(rows, columns=None if rows else always)
@@ -191,11 +186,11 @@ def _table(arms: Sequence[Arm], rows_of: Callable[[Record], Iterable[Row]], alwa
 
 def _columns(record: Record, names: Sequence[str]) -> Row:
     """Return what an arm's rows share; ``names``: the settings that tell arms apart."""
-    own, cell = settings_of(record), cell_of(record)
-    row = {name: own[name] for name in COLUMNS if name in own and name != "seed"} | cell
+    settings, cell = settings_of(record), cell_of(record)
+    row = {name: settings[name] for name in COLUMNS if name in settings and name != "seed"} | cell
     if record["kind"] == "ablation":
         row["learning_rate"] = record["config"].get("optimizer_settings", {}).get("lr")
-    ignored = IGNORED in own["protocol"] and "activation" in cell
+    ignored = IGNORED in settings["protocol"] and "activation" in cell
     return row | {
         "study": record["study"],
         "record": record["arm"],
@@ -204,15 +199,14 @@ def _columns(record: Record, names: Sequence[str]) -> Row:
         "model": record["model_name"],
         "activation": record["activation"],
         "activation_used": "relu" if ignored else record["activation"],
-        "protocol": text(own["protocol"], "protocol"),
+        "protocol": text(settings["protocol"], "protocol"),
     }
 
 
 def _pair(pair: Record) -> Row:
     """Name the two, or their members where they are ensembles, with every number; of a run and its changed repetition
     also the seed and the change."""
-    first, second = (tuple(one) if isinstance(one, list) else one for one in pair["between"])
+    first, second = (tuple(network) if isinstance(network, list) else network for network in pair["between"])
     changed = change_of(second) if isinstance(second, str) and "-" in second else {}
     numbers = {name: value for name, value in pair.items() if isinstance(value, float | int)}
-    measured = {name: value for name, value in numbers.items() if name not in NO_MEASURE}
-    return changed | {"first": first, "second": second} | measured
+    return numbers | changed | {"first": first, "second": second}
