@@ -125,7 +125,7 @@ def row_means(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, float]
     p, q = _pair(p, q)
     names = (*ROWS.built_in, *own)
     sums = torch.zeros(len(names), dtype=torch.float64)
-    for rows in zip(p.split(ROWS_AT_ONCE), q.split(ROWS_AT_ONCE), strict=True):
+    for rows in zip(torch.split(p, ROWS_AT_ONCE), torch.split(q, ROWS_AT_ONCE), strict=True):
         sums += torch.stack([ROWS[name](*rows).double().sum() for name in names]).cpu()
     return dict(zip(names, (sums / len(p)).tolist(), strict=True))
 

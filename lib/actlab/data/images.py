@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from actlab.data.fetch import DATASETS, content
-from actlab.errors import needs
+from actlab.errors import check_name, needs
 
 PROTOCOLS = ("corrected", "as_published")
 CLASSES = 10
@@ -95,8 +95,10 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
             these and takes the test images for validation too.
 
     Raises:
+        UnknownName: no such data set.
         DataError: a file is missing or damaged.
     """
+    check_name("dataset", name, IMAGES)
     rest, test = IMAGES[name]()
     order = scattered(name, len(rest))
     validation, held_out = HELD_OUT[name]
