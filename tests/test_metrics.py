@@ -142,6 +142,14 @@ def test_means_over_blocks_are_the_metrics():
     assert values == pytest.approx({name: getattr(metrics, name)(p, q) for name in values}, abs=1e-7)
 
 
+def test_tables_in_another_order_are_refused():
+    """The same predictions, with the rows of one table turned round, are not 0 apart by their places."""
+    table = pd.DataFrame(softmax(0, 5).numpy())
+    with pytest.raises(BadInput, match="align them first"):
+        metrics.compare(table, table.iloc[::-1])
+    assert metrics.total_variation(table, table) == 0
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_is_computed_in_double(dtype):
     """Two certain predictions that disagree are one bit apart, whatever holds them."""

@@ -40,7 +40,11 @@ def _pair(p: Any, q: Any) -> tuple[Tensor, Tensor]:
 
 
 def _distributions(p: Any, q: Any) -> tuple[Tensor, Tensor]:
-    """Return the pair, if each row is a distribution within 1%: else softmax is missing."""
+    """Return the pair, if tables have one order and each row is a distribution within 1%: else softmax is missing."""
+    if hasattr(p, "columns") and hasattr(q, "columns"):
+        same_order = p.index.equals(q.index) and p.columns.equals(q.columns)
+        if not same_order:
+            raise BadInput("expected two tables with the same index and columns in the same order: align them first")
     pair = _pair(p, q)
     for which, values in zip(("first", "second"), pair, strict=True):
         total, least = values.double().sum(dim=1), values.amin(dim=1)
