@@ -33,7 +33,7 @@ def test_every_row_is_there_and_escaped():
     assert '<a href="mnist.html">evidence: ' in page
     assert "x; obtained with: convolutions padded on both sides (" in page
     bar = claims.bar(JUDGED).data
-    assert 'aria-label="1 check out, 1 do not check out"' in bar
+    assert 'aria-label="1 come out again, 1 do not come out again"' in bar
     assert "http" not in page + bar  # nothing comes from elsewhere
 
 
