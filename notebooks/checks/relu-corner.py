@@ -101,6 +101,18 @@ def check_float64(ratios: pd.DataFrame, exact: pd.DataFrame, first: pd.Series) -
     holds(exact["own-ulp"].between(4e-16, 5e-15).all(), "one bit of a double")
 
 
+def check_float64_for_longer(longest: pd.DataFrame, at_end: pd.DataFrame, crossed: pd.DataFrame) -> None:
+    """Five hundred steps, five seeds."""
+    agrees(set(at_end.groupby("model").size()), {5}, "seeds")
+    times = longest.loc["convlm", "1e-9 copied / 1e-12 own"]
+    agrees([*times], [999.7, 1000.8], "times as far in convlm", digits=1)
+    one = crossed.loc["convlm"]
+    holds(one["own-1e-12"].isna().all(), "none crosses at 1e-12")
+    agrees((one["own-1e-9"] + 1).agg(["min", "max"]), [19, 222], "steps of the first crossing")
+    agrees((100 * at_end.loc["convlm", "own-1e-9"]).agg(["min", "max"]), [4.7, 8.8], "end so far apart (%)", digits=1)
+    holds(longest.loc["convlm", ("1e-9 own / copied", "min")] >= 1e7, "at least ten million times as far")
+
+
 def check_one_flipped_gate(flipped: pd.DataFrame, after_flip: pd.api.typing.SeriesGroupBy) -> None:
     """In percent, smallest and largest of three seeds."""
     agrees(set(after_flip.size()), {3}, "three seeds")
