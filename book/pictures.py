@@ -88,8 +88,8 @@ def one_bit_beside_a_seed() -> Figure:
                 axes.plot(means[network], height, mark, color=colour, markerfacecolor=face)
                 left = means[network] > 1  # where there is room for its name
                 end, said = min(rows[network]) if left else max(rows[network]), NETWORKS.get(network, network)
-                place = {"xytext": (-7 if left else 7, -3), "ha": "right" if left else "left"}
-                axes.annotate(said, (end, height), textcoords="offset points", fontsize=8, **place)
+                offset, side = (-7 if left else 7, -3), "right" if left else "left"
+                axes.annotate(said, (end, height), offset, textcoords="offset points", fontsize=8, ha=side)
                 drawn.append({"activation": activation, "network": network, "estimate": means[network]})
         axes.set_xscale("log")
         axes.set_xticks([*PERCENTS], [*PERCENTS.values()], fontsize=8)
