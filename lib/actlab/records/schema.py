@@ -31,7 +31,7 @@ class Scores(Part):
     val_loss: Measured
     """Mean cross-entropy per character, token or image of the validation split, in nats; lower is better."""
     val_accuracy: float | None = None
-    """float of the validation split predicted right; higher is better."""
+    """Percent of the validation split predicted right; higher is better."""
     train_loss: Measured = None
     """Mean cross-entropy on training windows, in nats."""
 
@@ -44,7 +44,7 @@ class Evaluation(Scores):
     train_loss: Measured
     """Mean cross-entropy on training windows, in nats."""
     val_accuracy: float
-    """float of the validation split predicted right; higher is better."""
+    """Percent of the validation split predicted right; higher is better."""
 
 
 class Trial(Part):
@@ -101,7 +101,7 @@ class ImageTrial(Trial, Scores):
     collapsed: bool
     """Whether it gives one class to every validation image."""
     test_accuracy: float
-    """float of the test images classified right."""
+    """Percent of the test images classified right."""
     test_loss: Measured = None
     """Mean cross-entropy over the test images, in nats."""
 
@@ -134,17 +134,17 @@ class Pair(Compared):
     relative_pd: float
     """Mean of 2|p - q| / (p + q) over all characters: 0 to 2."""
     churn: float
-    """float of positions where the most probable character differs."""
+    """Share of positions where the most probable character differs."""
     jensen_shannon: float
     """Jensen-Shannon divergence in bits: 0 to 1."""
     label_pd: float | None = None
     """2|p - q| / (p + q) at the character that came: 0 to 2."""
     churn_win: float | None = None
-    """float of positions where only the second is right."""
+    """Share of positions where only the second is right."""
     churn_loss: float | None = None
-    """float of positions where only the first is right."""
+    """Share of positions where only the first is right."""
     churn_neutral: float | None = None
-    """float of positions where both are wrong and differ."""
+    """Share of positions where both are wrong and differ."""
 
 
 class AsPublished(Part):
