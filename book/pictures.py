@@ -134,7 +134,7 @@ def predictions() -> Figure:
         axes.set_yticks(range(len(counts)), predicted()["about"].unique())
         axes.set_ylim(len(counts) - 0.4, -0.6)
         axes.set_xlim(right=counts.sum(axis=1).max() + 6)
-        axes.set_xlabel("predictions")
+        axes.set_xlabel("predictions (numbers: held, failed, undecided)")
         axes.grid(visible=False)
         axes.legend(loc="upper right", fontsize=9)
     return keep(figure, counts.reset_index().to_dict("records"))
