@@ -168,7 +168,7 @@ def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "acti
     with styled():
         figure, (axes,) = canvas(1, 1, max(WIDTH, 0.7 * len(grids[0])), 3.4)
         _draw_bars(axes, *grids)
-        axes.set_xticks(range(len(grids[0])), _short([*grids[0].index]), fontsize=9)
+        _name_ticks(axes, _short([*grids[0].index]), 90)
         axes.set_ylabel(label)
         legend(figure, [axes], 6)
     return keep(figure, table)
@@ -196,6 +196,12 @@ def _short(groups: Sequence[str]) -> list[str]:
     return ["\n".join(in_words(part) for part in name if part not in shared) for name in parts]
 
 
+def _name_ticks(axes: Axes, names: Sequence[str], letters: int) -> None:
+    """Name the ticks of an axis that has room for so many letters beside each other; longer names are turned."""
+    longest = max((len(line) for name in names for line in name.splitlines()), default=0)
+    axes.set_xticks(range(len(names)), names, fontsize=8, rotation=90 if longest * len(names) > letters else 0)
+
+
 def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> Figure:
     """Draw four panels of a metric: means by group and arm as bars, all pairs of each group as boxes, the means as a
     heat map with their numbers, whose colours begin at 0, and how much they vary over the arms (CV%), ranked; one arm
@@ -221,7 +227,7 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
         _cells(heat, grid, grid.map(small).replace("nan", ""), least=0)
         heat.set_yticks(range(len(groups)), groups, fontsize=8)
         for axes, names in ((means, groups), (boxes, groups), (heat, arms)):
-            axes.set_xticks(range(len(names)), names, fontsize=8, rotation=30 if len("".join(names)) > 40 else 0)
+            _name_ticks(axes, names, 60)
         ranking.barh(cv.index, cv, color=GREY)
         ranking.tick_params(axis="y", labelsize=8)
         ending = "" if len(cv) else ": one has none"
