@@ -33,6 +33,7 @@ def check_all_settings(gains: pd.DataFrame, runs: pd.DataFrame, by_rate: pd.Data
     agrees(counts[WIDE]["higher"], 16, "settings in which equal width wins")
     agrees(counts[FAIR]["lower"], 16, "settings in which equal parameters lose")
     agrees(counts[FAIR]["higher"], 2, "settings in which equal parameters win")
+    agrees(counts[FAIR]["not significant"], 14, "settings in which we could not tell")
     won = gains[(gains["network"] == FAIR) & (gains["outcome"] == "higher")]
     holds((won["hidden"] == 16).all() and (won["learning_rate"] == 0.0001).all(), "sixteen units, lowest rate")
     relu = by_rate[(by_rate["network"] == "relu") & (by_rate["batch_size"] == batch)].set_index("learning_rate")
