@@ -54,9 +54,9 @@ def trained(shapes, rates, batch_size=8, features=K, seeds=(0,)):
 
 def weights(stack, seed, rate, index):
     """Those of one network, named and shaped as in ``FFN``."""
-    columns, units = stack.layout.places[index]
-    firsts = [stack.first[seed, rate, :, where] for where in columns]
-    last = stack.last[seed, rate, index, :, : units.stop - units.start].T
+    copy, (columns, units) = seed * stack.shape[1] + rate, stack.layout.places[index]
+    firsts = [stack.first[copy, :, where] for where in columns]
+    last = stack.last[copy, index, :, : units.stop - units.start].T
     return dict(zip(("w_out", "w_in", "w_gate"), (last, *reversed(firsts)), strict=False))
 
 

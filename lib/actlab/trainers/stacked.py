@@ -15,7 +15,7 @@ hidden units of the widest network, rounded up.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import accumulate, product
 from typing import NamedTuple
 
 import torch
@@ -42,57 +42,27 @@ class Block(NamedTuple):
     units: slice
 
 
-class Place(NamedTuple):
-    """One network: its columns in the first layer, of the gate first, and its hidden units."""
-
-    columns: list[slice]
-    units: slice
-
-
 class Layout(NamedTuple):
-    """Where S networks lie in the weights of a stack."""
+    """Where S networks lie in the weights of a stack: those of one activation side by side, gates before values."""
 
     blocks: list[Block]
-    places: list[Place]
-    """Of each network."""
-    columns: int
-    """Of all first layers together, rounded up."""
-    height: int
-    """H."""
-
-    @property
-    def units(self) -> int:
-        """E."""
-        return self.blocks[-1].units.stop
-
-    def slots(self) -> Tensor:
-        """(S, H): the hidden unit in each place of a network; E, a row of zeros, where the network is narrower."""
-        found = torch.full((len(self.places), self.height), self.units)
-        for row, (_, units) in zip(found, self.places, strict=True):
-            row[: units.stop - units.start] = torch.arange(units.start, units.stop)
-        return found
+    places: dict[int, tuple[list[slice], slice]]
+    """Of each network by its number: its columns in the first layer, of the gate first, and its hidden units."""
 
 
 def laid_out(networks: Sequence[FFN]) -> Layout:
-    """Networks of one activation side by side, gates before values."""
-    blocks, places, column, unit = [], dict[int, Place](), 0, 0
+    """Lay networks out, in the order in which their activations come."""
+    blocks, places, column, unit = [], {}, 0, 0
     for activation in {network.activation.name: network.activation for network in networks}.values():
-        mine = {i: network.width for i, network in enumerate(networks) if network.activation.name == activation.name}
-        width = max(sum(mine.values()), 2)  # one unit alone would take another code path of GELU
+        widths = {i: network.width for i, network in enumerate(networks) if network.activation.name == activation.name}
+        width = max(sum(widths.values()), 2)  # one unit alone would take another code path of GELU
         starts = [column, column + width] if activation.gated else [column]
-        at = 0
-        for index, own in mine.items():
-            columns = [slice(start + at, start + at + own) for start in starts]
-            places[index] = Place(columns, slice(unit + at, unit + at + own))
-            at += own
+        for (index, own), end in zip(widths.items(), accumulate(widths.values()), strict=True):
+            columns = [slice(start + end - own, start + end) for start in starts]
+            places[index] = columns, slice(unit + end - own, unit + end)
         blocks.append(Block(activation, slice(column, starts[-1] + width), slice(unit, unit + width)))
         column, unit = starts[-1] + width, unit + width
-    widest = max(network.width for network in networks)
-    return Layout(blocks, [places[i] for i in sorted(places)], _round_up(column, COLUMNS), _round_up(widest, UNITS))
-
-
-def _round_up(number: int, multiple: int) -> int:
-    return -(-number // multiple) * multiple
+    return Layout(blocks, places)
 
 
 class Stack:
@@ -106,60 +76,54 @@ class Stack:
     """
 
     def __init__(self, networks: Sequence[Sequence[FFN]], learning_rates: Sequence[float]) -> None:
-        kinds, self.learning_rates = networks[0], tuple(learning_rates)
-        self.features, self.classes = kinds[0].w_in.shape[0], kinds[0].w_out.shape[1]
-        self.layout = laid_out(kinds)
+        kinds = networks[0]
+        self.layout, self.learning_rates = laid_out(kinds), tuple(learning_rates)
+        self.shape = len(networks), len(learning_rates), len(kinds)  # G, R, S
+        features, self.classes = kinds[0].w_in.shape[0], kinds[0].w_out.shape[1]
+        end, widest = self.layout.blocks[-1], max(network.width for network in kinds)
+        columns, self.height = end.columns.stop + -end.columns.stop % COLUMNS, widest + -widest % UNITS
         self._acts = [block.activation.make() for block in self.layout.blocks]
-        copies = len(networks), len(learning_rates)
-        self.first = torch.zeros(*copies, self.features, self.layout.columns)  # (G, R, K, columns)
-        self.last = torch.zeros(*copies, len(kinds), self.classes, self.layout.height)  # (G, R, S, C, H)
-        for seed, same in enumerate(networks):
-            self._start(seed, same)
-        self._slots = self.layout.slots().flatten()  # (S H,): the unit in each place
-        held = (self._slots < self.layout.units).nonzero().squeeze(1)
-        self._places = torch.zeros(self.layout.units, dtype=torch.int64)  # (E,): the place of each unit
-        self._places[self._slots[held]] = held
+        first = torch.zeros(*self.shape[:2], features, columns)  # (G, R, K, columns)
+        last = torch.zeros(*self.shape, self.classes, self.height)  # (G, R, S, C, H)
+        # (S H,): the unit in each place of every network; E, a row of zeros, where the network is narrower
+        self._slots = torch.full((len(kinds) * self.height,), end.units.stop)
+        self._places = torch.zeros(end.units.stop, dtype=torch.int64)  # (E,): the place of each unit
+        for index, (places, units) in self.layout.places.items():
+            held = torch.arange(units.start, units.stop)
+            self._places[units] = held - units.start + index * self.height
+            self._slots[self._places[units]] = held
+            for seed, network in enumerate(each[index] for each in networks):
+                gate_and_value = [weight for weight in (network.w_gate, network.w_in) if weight is not None]
+                for where, weight in zip(places, gate_and_value, strict=True):
+                    first[seed, :, :, where] = weight.detach()
+                last[seed, :, index, :, : network.width] = network.w_out.detach().T
+        self.first, self.last = first.flatten(0, 1), last.flatten(0, 1)  # (N, K, columns), (N, S, C, H)
         # gradients of the first layers of one copy at a time: they stay in the cache
-        self._gradients = torch.zeros_like(self.first[0, 0]), torch.zeros_like(self.last)
-        self._adam = [self._moments(copy) for copy in product(*map(range, copies))]
+        self._gradients = torch.zeros_like(self.first[0]), torch.zeros_like(self.last)
+        self._adam = [
+            ([*weights], [self._gradients[0], gradient], *([*map(torch.zeros_like, weights)] for _ in range(2)))
+            for *weights, gradient in zip(self.first, self.last, self._gradients[1], strict=True)
+        ]
         self._step = torch.zeros(())
-
-    def _start(self, seed: int, networks: Sequence[FFN]) -> None:
-        """The weights of one seed's networks, at every learning rate."""
-        for index, (network, place) in enumerate(zip(networks, self.layout.places, strict=True)):
-            firsts = [weight for weight in (network.w_gate, network.w_in) if weight is not None]
-            for where, weight in zip(place.columns, firsts, strict=True):
-                self.first[seed, :, :, where] = weight.detach()
-            self.last[seed, :, index, :, : network.width] = network.w_out.detach().T
-
-    def _moments(self, copy: tuple[int, ...]) -> tuple[list[Tensor], ...]:
-        """What Adam works on in one copy: weights, gradients, first and second moments."""
-        weights = [self.first[copy], self.last[copy]]
-        first, last = self._gradients
-        return weights, [first, last[copy]], *([torch.zeros_like(w) for w in weights] for _ in range(2))
 
     @torch.no_grad()
     def step(self, x: Tensor, labels: Tensor) -> Tensor:
         """One step of Adam on one batch a seed, x: (G, B, K), labels: (G, B) int64. Returns the losses before it:
         (G, R, S), mean nats an image."""
-        seeds, rates, count, _, height = self.last.shape
-        copies, batch = seeds * rates, x.shape[1]
-        pre = [torch.bmm(images.expand(rates, -1, -1), first) for images, first in zip(x, self.first, strict=True)]
+        _, rates, count = self.shape
+        batch, labels = x.shape[1], labels.repeat_interleave(rates * count, 0)  # (N S, B)
+        pairs = zip(x, self.first.split(rates), strict=True)
+        pre = [torch.bmm(images.expand(rates, -1, -1), first) for images, first in pairs]
         leaves, units = self._units(torch.cat(pre), gradient=True)
         filled = self._fill(units, batch)  # (N S, H, B)
-        last = self.last.view(copies * count, self.classes, height)
+        last = self.last.flatten(0, 1)
         scores = torch.bmm(last, filled)  # (N S, C, B)
-        named = labels[:, None, None].expand(seeds, rates * count, 1, batch)
-        losses = -scores.log_softmax(1).gather(1, named.reshape(copies * count, 1, batch)).mean(2)
-        delta = scores.softmax(1)
-        delta.view(seeds, -1, self.classes, batch).sub_(F.one_hot(labels, self.classes).transpose(1, 2)[:, None])
-        delta.mul_(1 / batch)  # d loss / d logits
-        torch.bmm(delta, filled.transpose(1, 2), out=self._gradients[1].view_as(last))
-        back = (
-            torch.bmm(last.transpose(1, 2), delta).view(copies, count * height, batch).index_select(1, self._places)
-        )  # (N, E, B)
+        losses = F.cross_entropy(scores, labels, reduction="none").mean(1)
+        delta = (scores.softmax(1) - F.one_hot(labels, self.classes).mT) * (1 / batch)  # d loss / d logits
+        torch.bmm(delta, filled.mT, out=self._gradients[1].view_as(last))
+        back = torch.bmm(last.mT, delta).view(len(self.first), -1, batch).index_select(1, self._places)  # (N, E, B)
         self._update(x, self._through(leaves, units, back))
-        return losses.view(seeds, rates, count)
+        return losses.view(self.shape)
 
     def _units(self, pre: Tensor, gradient: bool) -> tuple[list[Tensor], list[Tensor]]:
         """Pre-activations (N, B, columns) -> each block's, as a leaf (N B, columns of the block), and its units (N B,
@@ -176,19 +140,17 @@ class Stack:
 
     def _fill(self, units: list[Tensor], batch: int) -> Tensor:
         """Every network's hidden units in the first of H places of its own: (N S, H, B)."""
-        seeds, rates, count, _, height = self.last.shape
         flat = torch.cat([*(u.T for u in units), units[0].new_zeros(1, len(units[0]))])  # (E + 1, N B and more)
-        places = flat.index_select(0, self._slots)[:, : seeds * rates * batch]
-        return places.view(count, height, -1, batch).permute(2, 0, 1, 3).reshape(-1, height, batch)
+        places = flat.index_select(0, self._slots)[:, : len(self.first) * batch]
+        return places.view(-1, self.height, len(self.first), batch).permute(2, 0, 1, 3).flatten(0, 1)
 
     def _through(self, leaves: list[Tensor], units: list[Tensor], back: Tensor) -> Tensor:
         """The gradient of the units (N, E, B) brought back to that of the pre-activations (N, B, columns)."""
         copies, _, batch = back.shape
-        flat = F.pad(back.transpose(0, 1).reshape(-1, copies * batch), (0, -copies * batch % RUN))  # (E, N B and more)
+        flat = F.pad(back.transpose(0, 1).flatten(1), (0, -copies * batch % RUN))  # (E, N B and more)
         gradients = torch.autograd.grad(units, leaves, [flat[block.units].T for block in self.layout.blocks])
-        padding = self.first.shape[-1] - self.layout.blocks[-1].columns.stop
-        rows = torch.cat([*(g.T for g in gradients), flat.new_zeros(padding, flat.shape[1])])  # (columns, N B and more)
-        return rows[:, : copies * batch].view(-1, copies, batch).permute(1, 2, 0).contiguous()
+        rows = torch.cat([gradient.T for gradient in gradients])[:, : copies * batch].view(-1, copies, batch)
+        return F.pad(rows.permute(1, 2, 0), (0, self.first.shape[-1] - len(rows))).contiguous()
 
     def _update(self, x: Tensor, delta: Tensor) -> None:
         """Gradients of the first layers from those of their outputs, delta: (N, B, columns), and one step of Adam, a
@@ -198,32 +160,17 @@ class Stack:
         moments.
         """
         self._step += 1
-        copies = product(x.transpose(1, 2), self.learning_rates)
-        for (images, rate), part, (weights, gradients, means, squares) in zip(copies, delta, self._adam, strict=True):
-            torch.mm(images, part, out=gradients[0])
-            torch._fused_adam_(
-                weights,
-                gradients,
-                means,
-                squares,
-                [],
-                [self._step] * len(weights),
-                lr=rate,
-                beta1=BETA_1,
-                beta2=BETA_2,
-                weight_decay=0.0,
-                eps=EPSILON,
-                amsgrad=False,
-                maximize=False,
-            )
+        settings = {"beta1": BETA_1, "beta2": BETA_2, "eps": EPSILON, "weight_decay": 0.0}
+        copies = product(x.mT, self.learning_rates)
+        for (images, rate), part, adam in zip(copies, delta, self._adam, strict=True):
+            torch.mm(images, part, out=self._gradients[0])
+            torch._fused_adam_(*adam, [], [self._step] * 2, lr=rate, amsgrad=False, maximize=False, **settings)
 
     @torch.no_grad()
     def logits(self, x: Tensor) -> Tensor:
         """x: (n, K) -> (G, R, S, n, C)."""
-        seeds, rates, count, _, height = self.last.shape
-        _, units = self._units(torch.bmm(x.expand(seeds * rates, *x.shape), self.first.flatten(0, 1)), gradient=False)
-        scores = torch.bmm(self.last.view(-1, self.classes, height), self._fill(units, len(x)))
-        return scores.view(seeds, rates, count, self.classes, -1).transpose(3, 4)
+        _, units = self._units(torch.bmm(x.expand(len(self.first), *x.shape), self.first), gradient=False)
+        return torch.bmm(self.last.flatten(0, 1), self._fill(units, len(x))).view(*self.shape, self.classes, -1).mT
 
 
 def batches(n: int, batch_size: int, epochs: int, generators: Sequence[torch.Generator]) -> Iterator[Tensor]:
@@ -274,14 +221,12 @@ def evaluate(stack: Stack, images: Tensor, labels: Tensor, rows: int = 1000) -> 
         (G, R, S) float64 tensors: ``loss`` (nats), ``accuracy`` (%), ``largest_class_share`` (share of the predictions
         that name the most frequent predicted class: 1 says that the network has collapsed to one class).
     """
-    loss, right, named = (torch.zeros((), dtype=torch.float64) for _ in range(3))
-    classes = torch.arange(stack.classes)
+    loss, right, named = torch.zeros(3, dtype=torch.float64)
     for x, y in zip(torch.split(images, rows), torch.split(labels, rows), strict=True):
         scores = stack.logits(x)  # (G, R, S, rows, C)
-        target = y.expand(scores.shape[:4])
+        predicted, target = scores.argmax(-1), y.expand(scores.shape[:-1])
         loss = loss - scores.log_softmax(-1).gather(-1, target[..., None]).double().sum((-2, -1))
-        predicted = scores.argmax(-1)
         right = right + (predicted == target).sum(-1)
-        named = named + (predicted[..., None] == classes).sum(-2)  # (G, R, S, C)
+        named = named + F.one_hot(predicted, stack.classes).sum(-2)  # (G, R, S, C)
     n = len(images)
     return {"loss": loss / n, "accuracy": 100 * right / n, "largest_class_share": named.amax(-1) / n}
