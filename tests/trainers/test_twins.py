@@ -16,8 +16,8 @@ from actlab.trainers.determinism import perturb, weights_sha256
 from actlab.trainers.twins import (
     NEAR,
     RESCALED_TO,
-    Crossings,
     Network,
+    Pair,
     begin,
     design,
     rescale,
@@ -64,14 +64,11 @@ class Acts(nn.Module):
         return self.act(x)
 
 
-def beside(activation, a, b, name="copied", **settings):
+def beside(activation, a, b, name="copied"):
     """Two networks of one activation, and what the second gives at ``b`` beside the first at ``a``."""
     leader = Network("", Acts(deepcopy(activation)))
-    follower = Network(name, Acts(deepcopy(activation)), source=leader, copying=True, **settings)
-    outs = []
-    for network, given in ((leader, a), (follower, b)):
-        network.ready(coupled=True)
-        outs.append(network.net(given))
+    follower = Network(name, Acts(deepcopy(activation)), source=leader)
+    outs = [network.logits(given, 0) for network, given in ((leader, a), (follower, b))]
     return leader, follower, outs[1]
 
 
@@ -82,9 +79,9 @@ def test_under_relu_copying_is_the_leaders_mask():
     torch.testing.assert_close(out, b * (a > 0), rtol=0, atol=1e-6)
     (gradient,) = torch.autograd.grad(out.sum(), b)
     assert gradient.tolist() == (a > 0).float().tolist()
-    crossings = Crossings()
-    crossings.add(0, leader, follower)
-    assert crossings.row()["sides_apart"] == ((a > 0) != (b > 0)).sum() / 400
+    pair = Pair(leader, follower)
+    pair.count(0)
+    assert pair.row()["sides_apart"] == ((a > 0) != (b > 0)).sum() / 400
 
 
 def test_under_gelu_copying_is_the_tangent():
@@ -125,13 +122,13 @@ def test_crossings_by_hand():
     a, b = torch.tensor([2.0, -2.0, 0.01, -0.02]), torch.tensor([2.5, -2.0, -0.01, -0.02])
     leader, follower, _ = beside(nn.ReLU(), a, b)
     width = 2 * NEAR * math.sqrt((4 + 4 + 0.01**2 + 0.02**2) / 4)
-    crossings = Crossings()
-    crossings.add(7, leader, follower)
-    row = crossings.row()
+    pair = Pair(leader, follower)
+    pair.count(7)
+    row = pair.row()
     assert (row["crossings"], row["first_crossing"], row["inputs"], row["sides_apart"]) == (1, 7, 4, 0.25)
     assert row["expected_crossings"] == pytest.approx(0.02 / width)
     assert row["inputs"] * row["corner_density"] * row["corner_distance"] == pytest.approx(0.02 / width)
-    assert crossings.row()["crossings"] == 0
+    assert pair.row()["crossings"] == 0
 
 
 def test_as_many_inputs_cross_as_are_expected():
@@ -139,9 +136,9 @@ def test_as_many_inputs_cross_as_are_expected():
     draw = torch.Generator().manual_seed(1)
     a, move = torch.randn(1_000_000, generator=draw), 1e-3 * torch.randn(1_000_000, generator=draw)
     leader, follower, _ = beside(nn.ReLU(), a, a + move)
-    crossings = Crossings()
-    crossings.add(0, leader, follower)
-    row = crossings.row()
+    pair = Pair(leader, follower)
+    pair.count(0)
+    row = pair.row()
     by_hand = 1e6 * 1e-3 * math.sqrt(2 / math.pi) / math.sqrt(2 * math.pi)  # N rho E|delta| = 318
     assert row["expected_crossings"] == pytest.approx(by_hand, rel=0.02)
     assert row["crossings"] == pytest.approx(by_hand, abs=4 * math.sqrt(by_hand))
@@ -149,10 +146,9 @@ def test_as_many_inputs_cross_as_are_expected():
 
 def test_a_flipped_gate_is_one_gate():
     """The nearest input to 0 gives what the other side of the corner gives; others are as they were."""
-    network = Network("flip-3", Acts(nn.ReLU()), flips=True)
+    network = Network("flip-3", Acts(nn.ReLU()))
     for x, there in (([2.0, 0.5, -1.0], [2.0, 0.0, 0.0]), ([2.0, -0.5, -1.0], [2.0, -0.5, 0.0])):
-        network.ready(coupled=True)
-        assert network.net(torch.tensor(x)).tolist() == there
+        assert network.logits(torch.tensor(x), 3).tolist() == there
 
 
 def test_a_flip_changes_nothing_before_its_step():

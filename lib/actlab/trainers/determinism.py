@@ -59,13 +59,13 @@ def weights_sha256(model: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def perturb(model: nn.Module, place: int = 0) -> None:
+def perturb(model: nn.Module, place: int = 0, size: float = 0.0) -> None:
     """The 1-ULP perturbation: the first weight of the last matrix, or the one at ``place`` there, moves by one unit in
-    the last place."""
+    the last place, or by ``size``."""
     weight = [p for p in model.parameters() if p.dim() > 1][-1]
     with torch.no_grad():
         moved = weight.view(-1)[place : place + 1]
-        moved.copy_(torch.nextafter(moved, torch.full_like(moved, math.inf)))
+        moved.copy_(moved + size if size else torch.nextafter(moved, torch.full_like(moved, math.inf)))
 
 
 def shift(model: nn.Module, size: float, seed: int) -> None:

@@ -11,9 +11,9 @@ began. How fast it leaves again is the largest Lyapunov exponent of training (Be
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,7 @@ from torch.optim import Optimizer
 
 from actlab.activations import slope
 from actlab.errors import BadInput
+from actlab.metrics import total_variation
 from actlab.trainers.determinism import perturb, reproducible
 from actlab.trainers.seeds import derive
 from actlab.trainers.windows import Windows
@@ -56,6 +57,8 @@ class Design:
     """The step from which it copies."""
     stop: float = math.inf
     """The step before which it does."""
+    flip: int | None = None
+    """The step in which the gate of its first activation whose input is nearest to 0 is flipped."""
 
     def copies(self, iteration: int) -> bool:
         """Say whether it uses the slopes of its source at a step (from 0)."""
@@ -76,7 +79,7 @@ DESIGNS: Mapping[str, Design] = {
     "other-copied": Design("", source=LEADER, other_seed=True),
 }
 """The followers with a name of their own. ``untrained`` stays as it was initialised, and lends its masks."""
-FOLLOWER = rf"(own|copied)(-([1-9]\d{{0,5}}|ulp|1e-\d{{1,2}}))?|flip-[1-9]\d{{0,5}}|{'|'.join(DESIGNS)}"
+FOLLOWER = r"(own|copied|flip)(?:-(?:([1-9]\d{0,5})|(ulp|1e-\d{1,2})))?"
 
 
 def design(name: str) -> Design:
@@ -86,57 +89,40 @@ def design(name: str) -> Design:
     only; ``own-1e-9``, ``own-ulp``: with that first change; ``flip-50``: the leader, but for one gate in that step; or
     a name of ``DESIGNS``.
     """
-    if re.fullmatch(FOLLOWER, name) is None:
-        known = ["own", "copied", "own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
-        raise BadInput(f"a follower is called {', '.join(known)}, not {name!r}")
-    mode, _, rest = name.partition("-")
-    if name in DESIGNS or mode == "flip":
-        return DESIGNS.get(name, Design(""))
-    if not rest.isdigit():
-        return Design(rest or "bit", LEADER if mode == "copied" else None)
-    start, stop = (int(rest), math.inf) if mode == "own" else (0, int(rest))
-    return Design(source=LEADER, start=start, stop=stop)
+    if name in DESIGNS:
+        return DESIGNS[name]
+    if match := re.fullmatch(FOLLOWER, name):
+        mode, step, change = match.groups()
+        if mode == "flip" and step:
+            return Design("", flip=int(step))
+        if mode == "copied":
+            return Design(change or "bit", LEADER, stop=int(step) if step else math.inf)
+        if mode == "own":
+            return Design(source=LEADER, start=int(step)) if step else Design(change or "bit")
+    known = ["own", "copied", "own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
+    raise BadInput(f"a follower is called {', '.join(known)}, not {name!r}")
 
 
 def with_sources(names: Sequence[str]) -> list[str]:
     """List these followers, and before each the networks whose slopes it uses or that it is compared with."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for name in names:
         made = design(name)
-        others = [each for each in (made.source, *made.beside) if each]
-        found |= dict.fromkeys([*with_sources(others), name])
-    return list(found)
+        found += [*with_sources([each for each in (made.source, *made.beside) if each]), name]
+    return list(dict.fromkeys(found))
 
 
 def begin(net: nn.Module, change: str, dtype: torch.dtype) -> nn.Module:
     """Make the first change of its design in a fresh network in float32, and bring it to the type in which it
     trains."""
     if "bit" in change:
-        perturb(net, place=1 if "second" in change else 0)
+        perturb(net, place=int(change == "second bit"))
     net.to(dtype)
     if change == "ulp":
         perturb(net)
-    elif change and "bit" not in change:
-        with torch.no_grad():
-            [weight for weight in net.parameters() if weight.dim() > 1][-1].view(-1)[0] += float(change)
+    elif change.startswith("1e-"):
+        perturb(net, size=float(change))
     return net
-
-
-def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Optimizer], share: float) -> None:
-    """Put a follower at this share of its way from the leader, in weights and in the optimizer's state.
-
-    Args:
-        nets, optimizers: the leader's, the follower's; the follower's are changed in place.
-        share: above 0; above 1 it moves away.
-    """
-    for one, other in zip(*(net.parameters() for net in nets), strict=True):
-        other.data.copy_(torch.lerp(one.data, other.data, share))
-        states = [optimizer.state[weight] for optimizer, weight in zip(optimizers, (one, other), strict=True)]
-        for name, value in states[1].items():
-            if name != "step":
-                value.copy_(torch.lerp(states[0][name], value, share))
-                if name == "exp_avg_sq":
-                    value.clamp_(min=0)  # a mean of squares, also where it is put further away
 
 
 @dataclass
@@ -146,42 +132,60 @@ class Network:
     name: str
     net: nn.Module
     source: "Network | None" = None
-    """The network whose slopes it uses while it is ``copying``."""
-    coupled: bool = False
-    """Whether inputs are noted and copied slopes are used; otherwise it is an ordinary network."""
-    copying: bool = False
-    flips: bool = False
-    """Whether the gate of its first activation whose input is nearest to 0 is flipped."""
+    """The network whose slopes it uses."""
+    step: int | None = None
+    """The step of the forward pass that is under way; ``None``: it is an ordinary network."""
     inputs: list[Tensor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.design = design(self.name) if self.name else Design("")
         for module in self.net.modules():
             if isinstance(activation := getattr(module, "act", None), nn.Module):
                 activation.register_forward_hook(self.after)
 
-    def ready(self, coupled: bool) -> None:
-        """Forget what was noted, before a forward pass."""
-        self.coupled = coupled
+    def logits(self, tokens: Tensor, step: int | None) -> Tensor:
+        """Compute them as in a step of the training, or (``None``) as an ordinary network; with dropout where gradients
+        are asked for."""
+        self.step = step
         self.inputs.clear()
+        logits = self.net.train(torch.is_grad_enabled())(tokens)
+        self.step = None
+        return logits
+
+    def backward(self, tokens: Tensor, targets: Tensor, step: int) -> float:
+        """Compute the gradients of a step; return its loss."""
+        self.net.zero_grad()
+        loss = F.cross_entropy(self.logits(tokens, step).flatten(0, 1), targets.flatten())
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.item()
+
+    def gradients(self) -> list[Tensor]:
+        """List those of its weights."""
+        return [weight.grad for weight in self.net.parameters() if weight.grad is not None]
 
     def after(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> Tensor | None:
         """Return what an activation gives in place of ``out``; ``None``: that."""
-        if not self.coupled:
+        if self.step is None:
             return None
         b, place = given[0], len(self.inputs)
         self.inputs.append(b.detach())
-        if self.flips and place == 0:
-            nearest = torch.zeros_like(b, dtype=torch.bool)
-            nearest.view(-1)[b.detach().abs().argmin()] = True
+        if self.step == self.design.flip and place == 0 and self.net.training:
+            nearest = torch.arange(b.numel()).view_as(b) == b.abs().argmin()
             return torch.where(nearest, b - out, out)  # of relu: b where it gave 0, and 0 where it gave b
-        if not self.copying or self.source is None:
+        if self.source is None or not self.design.copies(self.step):
             return None
-        a = self.source.inputs[place]
+        a, near = self.source.inputs[place], self.design.near
         with torch.enable_grad():
             slope_at_a = slope(activation.forward, a)
         tangent = activation.forward(a) + slope_at_a * (b - a)
-        near = design(self.name).near
         return tangent if near is None else torch.where((a.abs() < reach(a)) == near, tangent, out)
+
+
+@torch.no_grad()
+def distance(tensors: Iterable[Tensor], others: Iterable[Tensor | float]) -> float:
+    """Return the L2 norm of the difference of two lists of tensors, in double precision."""
+    squares = [(a - b).double().square().sum().item() for a, b in zip(tensors, others, strict=False)]
+    return math.sqrt(sum(squares))
 
 
 def reach(a: Tensor) -> Tensor:
@@ -189,83 +193,88 @@ def reach(a: Tensor) -> Tensor:
     return NEAR * a.square().mean().sqrt()
 
 
+def crossings(a: Tensor, b: Tensor) -> Tensor:
+    """Count, of a layer's inputs in two networks: (all, those with another sign, the density of the first one's at 0,
+    the crossings that follow from it and from how far the inputs of the two are apart there)."""
+    near, width = a.abs() < reach(a), 2 * reach(a).double()
+    counts = a.new_tensor(a.numel()), ((a > 0) != (b > 0)).sum(), near.sum() / width
+    return torch.stack([*counts, (b - a)[near].abs().sum() / width]).double()
+
+
 @dataclass
-class Crossings:
-    """Inputs that have another sign in one network than in another: how many, and how many are expected from how
-    densely the first one's inputs lie at 0 and how far those of the two are apart there."""
+class Pair:
+    """Two networks that are compared, along their training."""
 
-    first: int | None = None
-    """The step of the first one."""
-    counted: int = 0
-    expected: float = 0.0
-    """Both since the last measured step."""
-    now: dict[str, float] = field(default_factory=dict)
-    """The other columns of the last step."""
+    one: Network
+    other: Network
+    last: Tensor = field(default_factory=lambda: torch.zeros(4, dtype=torch.float64))
+    """The ``crossings`` of the last step."""
+    since: Tensor = field(default_factory=lambda: torch.zeros(4, dtype=torch.float64))
+    """Those since the last measured step."""
+    first: dict[str, int] = field(default_factory=dict)
+    """The first step with a crossing, if there was one."""
 
-    def add(self, iteration: int, one: Network, other: Network) -> None:
-        """Count those of a step."""
-        total = sum(a.numel() for a in one.inputs)
-        count, density, expected = 0, 0.0, 0.0
-        for a, b in zip(one.inputs, other.inputs, strict=True):
-            width = 2 * reach(a).item()
-            near = a.abs() < reach(a)
-            count += int(((a > 0) != (b > 0)).sum())
-            density += int(near.sum()) / width
-            expected += (b[near] - a[near]).abs().sum().item() / width
-        if count and self.first is None:
-            self.first = iteration
-        self.counted += count
-        self.expected += expected
-        distance = expected / density if density else math.nan
-        self.now = {"sides_apart": count / total, "inputs": total}
-        self.now |= {"corner_density": density / total, "corner_distance": distance}
+    def count(self, iteration: int) -> None:
+        """Count the crossings of a step."""
+        layers = zip(self.one.inputs, self.other.inputs, strict=True)
+        self.last = torch.stack([crossings(a, b) for a, b in layers]).sum(0)
+        self.since += self.last
+        if self.last[1] and not self.first:
+            self.first = {"first_crossing": iteration}
+
+    def gradient_distance(self) -> float:
+        """Return the norm of the difference of the gradients over that of the first one's."""
+        gradients = self.one.gradients()
+        return distance(gradients, self.other.gradients()) / distance(gradients, repeat(0.0))
 
     def row(self) -> dict[str, float]:
         """Return the columns of a measured step; the counts begin anew."""
-        row = {**self.now, "crossings": self.counted, "expected_crossings": self.expected}
-        self.counted, self.expected = 0, 0.0
-        return row | ({} if self.first is None else {"first_crossing": self.first})
+        inputs, crossed, density, expected = self.last.tolist()
+        _, all_crossed, _, all_expected = self.since.tolist()
+        self.since.zero_()
+        return {
+            "sides_apart": crossed / inputs,
+            "inputs": int(inputs),
+            "corner_density": density / inputs,
+            "corner_distance": expected / density if density else math.nan,
+            "crossings": int(all_crossed),
+            "expected_crossings": all_expected,
+            **self.first,
+        }
 
 
 @torch.no_grad()
-def distance(tensors: Iterable[Tensor], others: Iterable[Tensor]) -> float:
-    """Return the L2 norm of the difference of two lists of tensors."""
-    return norm(a - b for a, b in zip(tensors, others, strict=True))
-
-
-def norm(tensors: Iterable[Tensor]) -> float:
-    """Return the L2 norm of several tensors together, in double precision."""
-    return math.sqrt(sum(a.double().square().sum().item() for a in tensors))
-
-
-def gradients_of(network: Network) -> list[Tensor]:
-    """List the gradients of a network's weights."""
-    return [weight.grad for weight in network.net.parameters() if weight.grad is not None]
-
-
-@torch.no_grad()
-def compared(nets: Mapping[str, Network], pairs: Sequence[tuple[str, str]], windows: Windows) -> list[dict[str, float]]:
+def compared(networks: Iterable[Network], pairs: Sequence[Pair], windows: Windows, step: int) -> list[dict[str, float]]:
     """Measure the total variation of each pair, as ordinary networks and with the slopes with which they train
     (``_as_trained``), and the second's loss with these."""
-    found: list[dict[str, float]] = [defaultdict(float) for _ in pairs]
-    positions = windows.inputs.numel()
-    for network in nets.values():
-        network.net.eval()
-    for ending in ("", "_as_trained"):
-        for inputs, targets in zip(torch.split(windows.inputs, 32), torch.split(windows.targets, 32), strict=True):
-            logits = {}
-            for name, network in nets.items():
-                network.ready(bool(ending))
-                logits[name] = network.net(inputs).double()
-            for row, (one, other) in zip(found, pairs, strict=True):
-                apart = (logits[one].softmax(-1) - logits[other].softmax(-1)).abs().sum().item() / 2
-                row[f"total_variation{ending}"] += apart / positions
-                if ending:
-                    loss = F.cross_entropy(logits[other].flatten(0, 1), targets.flatten(), reduction="sum").item()
-                    row[f"val_loss{ending}"] += loss / positions
-    for network in nets.values():
-        network.net.train()
-    return found
+    rows: list[dict[str, float]] = [{} for _ in pairs]
+    targets = windows.targets.flatten()
+    for ending, at in (("", None), ("_as_trained", step)):
+        parts = [{each.name: each.logits(tokens, at) for each in networks} for tokens in windows.inputs.split(32)]
+        for row, pair in zip(rows, pairs, strict=True):
+            p, q = (torch.cat([part[each.name] for part in parts]).flatten(0, 1) for each in (pair.one, pair.other))
+            row[f"total_variation{ending}"] = total_variation(p.double().softmax(-1), q.double().softmax(-1))
+            if ending:
+                loss = F.cross_entropy(q.double(), targets, reduction="sum")
+                row[f"val_loss{ending}"] = loss.item() / len(targets)
+    return rows
+
+
+def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Optimizer], share: float) -> None:
+    """Put a follower at this share of its way from the leader, in weights and in the optimizer's state.
+
+    Args:
+        nets, optimizers: the leader's, the follower's; the follower's are changed in place.
+        share: above 0; above 1 it moves away.
+    """
+    leader, follower = optimizers
+    for one, other in zip(*(net.parameters() for net in nets), strict=True):
+        other.data.copy_(torch.lerp(one.data, other.data, share))
+        for name, value in follower.state[other].items():
+            if name != "step":
+                value.copy_(torch.lerp(leader.state[one][name], value, share))
+            if name == "exp_avg_sq":
+                value.clamp_(min=0)  # a mean of squares, also where it is put further away
 
 
 def train_together(
@@ -300,57 +309,37 @@ def train_together(
         the product of the three is what is expected of this step), ``gradient_distance`` (norm of the difference over
         the other's norm), ``weight_distance`` (after the step, L2) and, where it is compared, ``compared``.
     """
-    nets = {name: Network(name, net.train()) for name, net in {LEADER: leader, **followers}.items()}
-    pairs = [(beside, name) for name in followers for beside in design(name).beside]
-    for name in followers:
-        if (source := design(name).source) is not None:
-            nets[name].source = nets[source]
-    optimizers = {name: optimizer(network.net) for name, network in nets.items() if name != UNTRAINED}
-    crossings = {pair: Crossings() for pair in pairs}
+    networks: dict[str | None, Network] = {LEADER: Network(LEADER, leader)}
+    for name, net in followers.items():
+        networks[name] = Network(name, net, networks.get(design(name).source))
+    optimizers = {name: optimizer(network.net) for name, network in networks.items()}
+    pairs = [Pair(networks[beside], networks[name]) for name in followers for beside in design(name).beside]
     every = evaluate_every or iterations
     evaluated = {*range(every, iterations, every), iterations - 1}
     with reproducible(derive(seed, "dropout")):
         for iteration in range(iterations):
-            inputs, targets = batch(iteration)
+            tokens, targets = batch(iteration)
             dropout = torch.get_rng_state()
             losses = {}
-            for name, network in nets.items():
-                network.ready(coupled=True)
-                network.copying = name != LEADER and design(name).copies(iteration)
-                network.flips = name == f"flip-{iteration}"
+            for name, network in networks.items():
                 torch.set_rng_state(dropout)
-                with torch.set_grad_enabled(name in optimizers):
-                    losses[name] = F.cross_entropy(network.net(inputs).flatten(0, 1), targets.flatten())
-                network.flips = False
-                if name in optimizers:
-                    optimizers[name].zero_grad(set_to_none=True)
-                    losses[name].backward()  # type: ignore[no-untyped-call]
-            for one, other in pairs:
-                crossings[one, other].add(iteration, nets[one], nets[other])
-            measured = iteration < 100 or iteration % 10 == 0 or iteration == iterations - 1
-            apart: dict[tuple[str, str], float] = {}
-            for one, other in pairs if measured else ():
-                gradients = gradients_of(nets[one])
-                apart[one, other] = distance(gradients, gradients_of(nets[other])) / norm(gradients)
-            for each in optimizers.values():
-                each.step()
+                losses[name] = network.backward(tokens, targets, iteration)
+            rows: list[dict[str, float | str]] = []
+            for pair in pairs:
+                pair.count(iteration)
+                if iteration < 100 or iteration % 10 == 0 or iteration == iterations - 1:
+                    rows.append({"iteration": iteration, "change": pair.other.name, "beside": pair.one.name})
+                    rows[-1] |= {"gradient_distance": pair.gradient_distance(), **pair.row()}
+            for name, each in optimizers.items():
+                if name != UNTRAINED:
+                    each.step()
             if on_progress is not None:
-                on_progress(iteration + 1, losses[LEADER].item())
-            predictions: list[dict[str, float]] = [{}] * len(pairs)
-            if windows is not None and iteration in evaluated:
-                predictions = compared(nets, pairs, windows)
-            for ((one, other), gradient_distance), more in zip(apart.items(), predictions, strict=False):
-                away = distance(nets[other].net.parameters(), nets[one].net.parameters())
-                yield {
-                    "iteration": iteration,
-                    "change": other,
-                    "beside": one,
-                    "gradient_distance": gradient_distance,
-                    "weight_distance": away,
-                    **crossings[one, other].row(),
-                    **more,
-                }
-                if other == RESCALED and iteration % RESCALED_EVERY == 0 and away:
-                    rescale((leader, nets[other].net), (optimizers[LEADER], optimizers[other]), RESCALED_TO / away)
-    for network in nets.values():
-        network.coupled = False
+                on_progress(iteration + 1, losses[LEADER])
+            if rows and windows is not None and iteration in evaluated:
+                for row, more in zip(rows, compared(networks.values(), pairs, windows, iteration), strict=True):
+                    row.update(more)
+            for pair, row in zip(pairs, rows, strict=False):
+                away = distance(pair.other.net.parameters(), pair.one.net.parameters())
+                yield row | {"weight_distance": away}
+                if pair.other.name == RESCALED and iteration % RESCALED_EVERY == 0 and away:
+                    rescale((leader, pair.other.net), (optimizers[LEADER], optimizers[RESCALED]), RESCALED_TO / away)
