@@ -39,7 +39,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what ``write_tensors`` wrote.
 
     Raises:
-        DataError: there is no such file, or this user may not read it.
+        DataError: there is no such file.
         DamagedFile: its content does not fit its checksum.
     """
     try:
@@ -50,13 +50,17 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise DataError(
             f"{path} is not there: its trial was trained elsewhere, by other code, or not at all; run its study"
         ) from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise DamagedFile(path, str(error)) from error
     if (found := _crc32(tensors, metadata["about"])) != expected:
         raise DamagedFile(path, f"expected crc32 {expected}, found {found}")
     return tensors, about
+
+
+def random_streams() -> dict[str, Any]:
+    """Find PyTorch's modules whose global stream this machine has, by device."""
+    modules = {"cpu": torch, "cuda": torch.cuda, "mps": torch.mps}
+    return {device: module for device, module in modules.items() if getattr(torch, device).is_available()}
 
 
 def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
@@ -65,11 +69,7 @@ def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progres
     saved = optimizer.state_dict()
     for index, state in [*saved["state"].items(), (WHOLE, saved.get(WHOLE, {}))]:
         tensors |= {f"optimizer/{index}/{name}": value for name, value in state.items()}
-    tensors["random/cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random/cuda"] = torch.cuda.get_rng_state()
-    if torch.backends.mps.is_available():
-        tensors["random/mps"] = torch.mps.get_rng_state()
+    tensors |= {f"random/{device}": module.get_rng_state() for device, module in random_streams().items()}
     write_tensors(path, tensors, progress)
 
 
@@ -88,9 +88,6 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict
             place = state[WHOLE] if index == WHOLE else state["state"].setdefault(int(index), {})
             place[key] = value.clone()  # in the file it begins anywhere, and MKL's dot rounds by alignment
     optimizer.load_state_dict(state)
-    torch.set_rng_state(tensors["random/cpu"])
-    if "random/cuda" in tensors and torch.cuda.is_available():
-        torch.cuda.set_rng_state(tensors["random/cuda"])
-    if "random/mps" in tensors and torch.backends.mps.is_available():
-        torch.mps.set_rng_state(tensors["random/mps"])
+    for device, module in random_streams().items():
+        module.set_rng_state(tensors[f"random/{device}"])
     return progress
