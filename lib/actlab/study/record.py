@@ -80,7 +80,8 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
     """Make the record of an arm whose trials have all ended."""
     setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
-    path = "compiled" if getattr(first, "compiled", False) else first.path
+    compiled = getattr(first, "compiled", False) and getattr(first, "device", "cpu") != "cpu"
+    path = "compiled" if compiled else first.path
     origin = provenance.of_record(path, first.data(arm.measures.prediction_windows))
     return {
         **arm.measured(results, tensors_of),

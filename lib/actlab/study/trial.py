@@ -203,7 +203,7 @@ class LanguageTrial(Trial):
     dtype: Annotated[str, name_in("dtype", DTYPES)] = "float32"
     """Of the forward and backward pass; weights, losses and evaluations stay in float32."""
     compiled: bool = False
-    """Run through torch.compile."""
+    """Run through torch.compile; on a GPU, since on a CPU it does not pay."""
     betas: Betas = None
     """Decays of the optimizer's averages of gradients and of their squares; none: its usual ones."""
     warmup: CountOrNone = 0

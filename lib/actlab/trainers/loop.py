@@ -98,16 +98,23 @@ class Training:
         self.averages = tuple(AveragedModel(self.model, multi_avg_fn=way) for way in ways)
 
     @property
+    def forward(self) -> Any:
+        """What trains: the model or, where it is ``compiled``, one graph of kernels that a GPU replays, which takes a
+        third of the time of launching them one by one. On a CPU it takes longer to compile than it gains."""
+        on_gpu = torch.device(self.recipe.device).type != "cpu"
+        return torch.compile(self.model, mode="reduce-overhead") if self.recipe.compiled and on_gpu else self.model
+
+    @property
     def saved(self) -> nn.Module:
         """What checkpoints hold: the model and its averages."""
         return nn.ModuleList([self.model, *self.averages]) if self.averages else self.model
 
-    def evaluated(self, forward: nn.Module, iteration: int, loss_sum: float, progress: Progress) -> bool:
+    def evaluated(self, iteration: int, loss_sum: float, progress: Progress) -> bool:
         """Add an evaluation to the history; whether its losses are finite. ``loss_sum``: over the steps since the last
         one."""
         steps = iteration - (progress.history[-1]["iteration"] if progress.history else 0)
         train_loss = loss_sum / steps if steps else math.nan
-        values = self.measured(forward, iteration)
+        values = self.measured(self.model, iteration)
         progress.iteration = iteration
         progress.history.append({"iteration": iteration, "train_loss": train_loss, **values})
         return math.isfinite(values["val_loss"]) and not (steps and not math.isfinite(train_loss))
@@ -141,20 +148,11 @@ class Training:
             nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         return total
 
-    def compiled(self) -> tuple[Any, Any]:
-        """The model as it trains and as it is measured. A GPU replays the kernels of a step as one graph, which takes a
-        third of the time of launching them one by one; measuring, with other shapes, it does as it is."""
-        if torch.device(self.recipe.device).type == "cpu":
-            forward = torch.compile(self.model)
-            return forward, forward
-        return torch.compile(self.model, mode="reduce-overhead"), self.model
-
 
 def train(training: Training) -> Trial:
     """The loop itself."""
     recipe, model, saved, saved_at = training.recipe, training.model, training.saved, training.saved_at
-    forward, measured = training.compiled() if recipe.compiled else (model, model)
-    gradients = partial(training.gradients, forward)
+    gradients = partial(training.gradients, training.forward)
     rates = [settings["lr"] for settings in training.optimizer.param_groups]
     status, clock = "done", time.perf_counter
     with reproducible(derive(training.seed, "dropout")):
@@ -169,7 +167,7 @@ def train(training: Training) -> Trial:
                 loss_sum, now = running.item(), clock()  # the sum first: it waits for the device
                 running.zero_()
                 progress.seconds["training"] += now - since
-                finite = training.evaluated(measured, iteration, loss_sum, progress)
+                finite = training.evaluated(iteration, loss_sum, progress)
                 since = clock()
                 progress.seconds["evaluation"] += since - now
                 if not finite:
