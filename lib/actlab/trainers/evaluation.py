@@ -41,16 +41,23 @@ def exact(values: Tensor) -> Tensor:
     return (values.cpu() if values.device.type == "mps" else values).double()
 
 
+def losses_of(
+    model: nn.Module, windows: Windows, reduction: str, at_once: int | None = None
+) -> tuple[list[Tensor], float]:
+    """The cross-entropies of successive batches in nats, each sum or every position's (``none``), and the share in % of
+    positions whose most probable prediction is right."""
+    losses, right = [], torch.zeros((), dtype=torch.int64, device=device_of(model))
+    for logits, targets in logits_of(model, windows, at_once):
+        losses.append(exact(F.cross_entropy(logits, targets, ignore_index=SKIP, reduction=reduction)))
+        right += (logits.argmax(dim=1) == targets).sum()
+    return losses, 100 * right.item() / windows.positions
+
+
 def evaluate(model: nn.Module, windows: Windows) -> dict[str, float]:
     """``val_loss``, the mean cross-entropy in nats, and ``val_accuracy`` in %, over every counted position of
     ``windows``."""
-    device = device_of(model)
-    loss = exact(torch.zeros((), device=device))
-    right = torch.zeros((), dtype=torch.int64, device=device)
-    for logits, targets in logits_of(model, windows):
-        loss += exact(F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="sum"))
-        right += (logits.argmax(dim=1) == targets).sum()
-    return {"val_loss": (loss / windows.positions).item(), "val_accuracy": 100 * right.item() / windows.positions}
+    losses, accuracy = losses_of(model, windows, "sum")
+    return {"val_loss": float(sum(losses)) / windows.positions, "val_accuracy": accuracy}
 
 
 def measure(model: nn.Module, windows: Windows, vocab_size: int) -> dict[str, float]:
@@ -59,23 +66,15 @@ def measure(model: nn.Module, windows: Windows, vocab_size: int) -> dict[str, fl
     The standard error is of the mean, from the spread between windows. Windows of one book resemble each other, so
     between books it is larger.
     """
-    device, width = device_of(model), windows.inputs.shape[1]
-    sums, right = [], torch.zeros((), dtype=torch.int64, device=device)
-    at_once = min(EVALUATION_POSITIONS[device.type], EVALUATION_NUMBERS[device.type] // vocab_size)
-    for logits, targets in logits_of(model, windows, at_once):
-        losses = exact(F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="none"))
-        sums.append(losses.view(-1, width).sum(dim=1))
-        right += (logits.argmax(dim=1) == targets).sum()
-    per_window = torch.cat(sums)  # (W,)
+    kind = device_of(model).type
+    at_once = min(EVALUATION_POSITIONS[kind], EVALUATION_NUMBERS[kind] // vocab_size)
+    losses, accuracy = losses_of(model, windows, "none", at_once)
+    per_window = torch.cat(losses).view(windows.inputs.shape).sum(dim=1)  # (W,)
     counts = (windows.targets != SKIP).sum(dim=1).to(per_window.device)
     mean = (per_window.sum() / counts.sum()).item()
     spread = per_window / counts - mean
     error = math.sqrt((spread.square().mean() / (len(counts) - 1)).item()) if len(counts) > 1 else math.nan
-    return {
-        "val_loss": mean,
-        "val_standard_error": error,
-        "val_accuracy": 100 * right.item() / windows.positions,
-    }
+    return {"val_loss": mean, "val_standard_error": error, "val_accuracy": accuracy}
 
 
 def predict(model: nn.Module, windows: Windows) -> Tensor:

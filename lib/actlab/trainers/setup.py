@@ -19,13 +19,9 @@ def prepare() -> None:
 
 def missing_device(device: str) -> str:
     """What is wrong with training on a device here, in a few words; empty where it is here."""
-    if device == "mps":
-        return "" if torch.backends.mps.is_available() else f"PyTorch {torch.__version__} finds no Apple GPU here"
-    if device == "cpu":
-        return ""
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    there = int(device.partition(":")[2] or 0) < count
-    return "" if there else f"PyTorch {torch.__version__} finds {count or 'no'} GPU here"
+    kind, _, number = device.partition(":")
+    count = getattr(torch, kind).device_count()
+    return "" if int(number or 0) < count else f"PyTorch {torch.__version__} finds {count or 'no'} GPU here"
 
 
 def full_float32() -> None:
