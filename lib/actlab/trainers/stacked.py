@@ -112,7 +112,7 @@ class Stack:
         (G, R, S), mean nats an image."""
         _, rates, count = self.shape
         batch, labels = x.shape[1], labels.repeat_interleave(rates * count, 0)  # (N S, B)
-        pairs = zip(x, self.first.split(rates), strict=True)
+        pairs = zip(x, torch.split(self.first, rates), strict=True)
         pre = [torch.bmm(images.expand(rates, -1, -1), first) for images, first in pairs]
         leaves, units = self._units(torch.cat(pre), gradient=True)
         filled = self._fill(units, batch)  # (N S, H, B)
@@ -160,11 +160,24 @@ class Stack:
         moments.
         """
         self._step += 1
-        settings = {"beta1": BETA_1, "beta2": BETA_2, "eps": EPSILON, "weight_decay": 0.0}
         copies = product(x.mT, self.learning_rates)
-        for (images, rate), part, adam in zip(copies, delta, self._adam, strict=True):
-            torch.mm(images, part, out=self._gradients[0])
-            torch._fused_adam_(*adam, [], [self._step] * 2, lr=rate, amsgrad=False, maximize=False, **settings)
+        for (images, rate), part, (weights, gradients, means, squares) in zip(copies, delta, self._adam, strict=True):
+            torch.mm(images, part, out=gradients[0])
+            torch._fused_adam_(
+                weights,
+                gradients,
+                means,
+                squares,
+                [],
+                [self._step] * 2,
+                lr=rate,
+                beta1=BETA_1,
+                beta2=BETA_2,
+                weight_decay=0.0,
+                eps=EPSILON,
+                amsgrad=False,
+                maximize=False,
+            )
 
     @torch.no_grad()
     def logits(self, x: Tensor) -> Tensor:

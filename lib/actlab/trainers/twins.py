@@ -250,7 +250,9 @@ def compared(networks: Iterable[Network], pairs: Sequence[Pair], windows: Window
     rows: list[dict[str, float]] = [{} for _ in pairs]
     targets = windows.targets.flatten()
     for ending, at in (("", None), ("_as_trained", step)):
-        parts = [{each.name: each.logits(tokens, at) for each in networks} for tokens in windows.inputs.split(32)]
+        parts = [
+            {each.name: each.logits(tokens, at) for each in networks} for tokens in torch.split(windows.inputs, 32)
+        ]
         for row, pair in zip(rows, pairs, strict=True):
             p, q = (torch.cat([part[each.name] for part in parts]).flatten(0, 1) for each in (pair.one, pair.other))
             row[f"total_variation{ending}"] = total_variation(p.double().softmax(-1), q.double().softmax(-1))
@@ -309,9 +311,10 @@ def train_together(
         the product of the three is what is expected of this step), ``gradient_distance`` (norm of the difference over
         the other's norm), ``weight_distance`` (after the step, L2) and, where it is compared, ``compared``.
     """
-    networks: dict[str | None, Network] = {LEADER: Network(LEADER, leader)}
+    networks = {LEADER: Network(LEADER, leader)}
     for name, net in followers.items():
-        networks[name] = Network(name, net, networks.get(design(name).source))
+        source = design(name).source
+        networks[name] = Network(name, net, None if source is None else networks[source])
     optimizers = {name: optimizer(network.net) for name, network in networks.items()}
     pairs = [Pair(networks[beside], networks[name]) for name in followers for beside in design(name).beside]
     every = evaluate_every or iterations
