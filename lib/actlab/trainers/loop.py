@@ -126,7 +126,8 @@ class Training:
         each = self.recipe.micro_batches
         batches = [self.batch(iteration * each + number) for number in range(each)]
         optimizer: Any = self.optimizer  # whose stub has numbers for losses
-        loss: Tensor = optimizer.step(lambda: gradients(batches))
+        with torch.no_grad():  # of a user's own optimizer too
+            loss: Tensor = optimizer.step(lambda: gradients(batches))
         for average in self.averages:
             average.update_parameters(self.model)
         return loss
