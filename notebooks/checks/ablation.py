@@ -49,7 +49,8 @@ def check_the_opening(tuned: pd.DataFrame, size: dict[str, list[float]]) -> None
     mean = tuned.groupby("symmetry")["val_loss"].mean()
     agrees(mean[["symmetric", "bQbV"]], [4.75, 4.77], "mean losses, nats per token", digits=2)
     agrees(100 * (1 - np.exp(mean["symmetric"] - mean["bQbV"])), 2, "less probability, percent", digits=0)
-    agrees(size["parameters"][0] / size["parameters"][1], 700, "times smaller", digits=-2)
+    agrees([size["parameters"][0] / 1e6, size["tokens"][0] / 1e6], [124, 500], "published, millions", digits=0)
+    agrees({*tuned["iterations"]}, {600}, "steps")
 
 
 def check_activations_at_tuned_rates(
@@ -59,8 +60,9 @@ def check_activations_at_tuned_rates(
     found = effects.set_index("effect")["estimate"]
     under = found[["bQ+bV under random PReLU", "bQ+bV under GELU"]]
     agrees(under, [0.016, 0.027], "what bQ+bV raises under PReLU and GELU", digits=3)
-    soap = at_tuned.set_index(["optimizer", "activation"]).loc["soap", "gelu"]
-    agrees(soap[["low", "high"]], [-0.007, 0.006], "SOAP under GELU, the interval", digits=3)
+    soap = at_tuned.set_index("optimizer").loc["soap"].set_index("activation")[["difference", "low", "high"]]
+    agrees(soap.loc["gelu"].astype(float), [-0.001, -0.007, 0.006], "SOAP under GELU", digits=3)
+    agrees(soap.loc["random_prelu"].astype(float), [-0.006, -0.011, 0.000], "SOAP under random PReLU", digits=3)
     one = prelu_at_tuned[prelu_at_tuned["p_holm"] < 0.05]
     agrees(one[["optimizer", "symmetry"]].to_numpy().tolist(), [["soap", "symmetric"]], "PReLU at tuned rates")
     agrees(one["difference"], [0.012], "PReLU under SOAP", digits=3)
