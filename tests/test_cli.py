@@ -82,7 +82,7 @@ def test_several_files_in_one_call(params, tmp_path, capsys):
 
 MISTAKES = yaml.safe_load("""
 run sub/nowhere.yaml: cannot read sub/nowhere.yaml
-run zzz.yaml: "unknown params file 'zzz'"
+run zzz.yaml: "no such file: zzz.yaml"
 status repro-ligth: "did you mean 'repro-lite'?"
 run PARAMS iteration=3: did you mean 'iterations'?
 run PARAMS --activation rleu: unknown activation 'rleu'

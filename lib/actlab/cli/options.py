@@ -36,5 +36,6 @@ def print_json(value: object) -> None:
 
 
 def print_table(frame: Any) -> None:
-    """Print a pandas table, numbers with four digits."""
-    console.print(frame.to_string(index=False, float_format="{:.4g}".format, na_rep="unknown"))
+    """Print a pandas table that has rows, numbers with four digits."""
+    if len(frame):
+        console.print(frame.to_string(index=False, float_format="{:.4g}".format, na_rep="unknown"))

@@ -67,8 +67,7 @@ def report(
         written.append(str(path))
         console.print(str(path))
     for table in (loaded.rates["rates"], reports.spreads(loaded)):
-        if len(table):
-            print_table(table)
+        print_table(table)
     console.print(reports.EQUAL_LOSS)
     if as_json:
         tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates["rates"]}

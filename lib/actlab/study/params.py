@@ -4,6 +4,7 @@ trial."""
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,11 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
     if not path.exists() and path.parent in (Path(), Path("params")):
-        check_name("params file", path.stem, paths.params_names())
-        path = paths.params_file(path.stem)
+        file = paths.params_file(path.stem)
+        if not file.exists():
+            close = get_close_matches(path.stem, paths.params_names(), n=1)
+            raise BadInput(f"no such file: {path}{f'; did you mean {close[0]!r}?' if close else ''}")
+        path = file
     where = str(path)
     values = overridden(read_mapping(path), plugins, sets, changes)
     study = study_of(str(values.pop("kind", "repro")), where).parse(values, where)
