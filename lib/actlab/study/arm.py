@@ -274,9 +274,10 @@ class Comparison:
         of trials, with their losses on the frozen windows."""
         steps = round(self.first.iterations / size)
         predictions = self.end if size == 1 else self.predictions(steps)
+        most = len(predictions) * (len(predictions) - 1) // 2
         return {
             "size": size,
             "iteration": steps,
-            "pairs": ensembles(predictions, size, len(predictions) * (len(predictions) - 1) // 2),
+            "pairs": ensembles(predictions, size, most, self.own_metrics),
             "losses": ensemble_losses(predictions, size, self.targets),
         }

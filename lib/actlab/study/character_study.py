@@ -116,6 +116,11 @@ class CharacterStudy(LanguageStudy):
         for name, at in (("snapshots", self.snapshots), ("perturbations", nudges)):
             if late := [step for step in at if not 0 <= step < steps]:
                 raise BadInput(f"{name}: {late[0]} does not lie before the last of {steps} iterations")
+        if "cosine" in self.levels("schedule") and any(self.levels("warmup")):
+            raise BadInput("warmup: a cosine has its own, 2% of the steps")
+        for arm, settings in self.per_arm.items():
+            if names := {"model", "activation", "rates"} & {*settings}:
+                raise BadInput(f"per_arm.{arm}: {min(names)} is of the whole study")
         for size in (*self.ensembles, *self.equal_compute):
             if not 2 <= size <= half:
                 can = f"2 to {half} of {self.trials} can"

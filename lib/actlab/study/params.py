@@ -60,6 +60,8 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         path = file
     where = str(path)
     values = overridden(read_mapping(path), plugins, sets, changes)
+    if values.get("rates") and "learning_rate" in values:
+        raise BadInput(f"{where}: learning_rate is given, and rates take it from another study: leave one out")
     study = study_of(str(values.pop("kind", "repro")), where).parse(values, where)
     if "study" not in values:
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
@@ -102,6 +104,8 @@ def overridden(values: Settings, plugins: Sequence[str], sets: Sequence[str], ch
                 settings.pop(name, None)
     for name, value in changed.items():
         set_in(values, name, value)
+    if "learning_rate" in changed:
+        values.pop("rates", None)
     if changed and values.get("plan"):
         values["plan"] = None
     if plugins:
