@@ -1,5 +1,6 @@
 """ECD against a slow, literal reference, and every invariant of its equations."""
 
+import copy
 import math
 
 import pytest
@@ -58,7 +59,9 @@ def drive(theta, steps, **settings):
 
 
 def momenta(optimizer):
-    return list(map(optimizer.momentum, optimizer.param_groups[0]["params"]))
+    """p of each parameter as the equations have it; the state holds it divided by a number of its group."""
+    params = optimizer.param_groups[0]["params"]
+    return [optimizer._units[0] * optimizer.state[parameter]["momentum"] for parameter in params]
 
 
 SMALL, LARGE = start((3, 4), (5,), (2, 5)), start((300, 500), (7,))
@@ -66,6 +69,18 @@ SMALL, LARGE = start((3, 4), (5,), (2, 5)), start((300, 500), (7,))
 SETTINGS = {"lr": 0.3, "eta": 9.0, "F0": -1.0}
 TURNED = [t.movedim(0, -1).contiguous().movedim(-1, 0) for t in SMALL]
 """A transposed parameter cannot take the fused pass."""
+
+
+def test_a_copy_goes_on_alike():
+    """Parameters and optimizer, copied together after three steps, make the same fourth step."""
+    params = [nn.Parameter(t.clone()) for t in SMALL]
+    optimizer = ECD(params, **SETTINGS, nu=0.1)
+    for _ in range(3):
+        stepped(optimizer, lambda: bowl(params))
+    others, other = copy.deepcopy((params, optimizer))
+    stepped(optimizer, lambda: bowl(params))
+    stepped(other, lambda: bowl(others))
+    assert all(map(torch.equal, params, others))
 
 
 @pytest.mark.parametrize("inner_product", ["per_tensor", "global"])

@@ -194,6 +194,11 @@ class ECD(torch.optim.Optimizer):
         torch._foreach_add_(momenta, noise, alpha=self.param_groups[0]["nu"] / math.sqrt(self._dimensions))
         torch._foreach_mul_(momenta, norm / _norm(momenta))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle what belongs to no single parameter too."""
+        own = ("_dimensions", "_units", "_turns")
+        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
+
     def state_dict(self) -> dict[str, Any]:
         """Return torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units``
         and ``turns``."""
