@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from torch import Tensor, nn
 from actlab import metrics, paths
 from actlab.activations import ACTIVATIONS, Activation
 from actlab.data import text as texts
-from actlab.errors import BadInput, Table
+from actlab.errors import ActlabError, BadInput, Table
 from actlab.files import read_text
 from actlab.models import MODELS, LanguageModel, Model, ModelConfig
 from actlab.optimizers import OPTIMIZERS, Optimizer
@@ -151,8 +152,11 @@ def load_plugins(files: Iterable[str]) -> None:
 
 
 def execute(file: PluginFile) -> None:
-    """Run a plug-in and register its parts, in place of those that an earlier version of the file registered. What it
-    raises is the user's, and registers nothing."""
+    """Run a plug-in and register its parts, in place of those that an earlier version of the file registered.
+
+    Raises:
+        BadInput: the file raises an error, which its line stands beside, or registers nothing.
+    """
     if file in plugin_files():
         return
     _forget(file.place)
@@ -167,9 +171,13 @@ def execute(file: PluginFile) -> None:
                 f"the plug-in {file.name} registers nothing: it may call actlab.register_activation, _model, "
                 "_optimizer, _text or _metric"
             )
-    except BaseException:
+    except Exception as error:
         _forget(file.place)
-        raise
+        if isinstance(error, ActlabError):
+            raise
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file.name]
+        line = f", line {lines[-1]}" if lines else ""
+        raise BadInput(f"the plug-in {file.name}{line}: {type(error).__name__}: {error}") from error
     finally:
         RUNNING.pop()
 
@@ -337,7 +345,8 @@ def check_parts(cells: Iterable[tuple[str, str]]) -> None:
     that of a study, and passes.
 
     Raises:
-        BadInput: it gives NaN, or its logits see later tokens or do not depend on the activation.
+        BadInput: it gives NaN, its logits see later tokens or do not depend on the activation, or two networks of one
+            seed differ.
     """
     for model, activation in sorted({*cells}):
         if ("model", model) in PARTS or ("activation", activation) in PARTS:
@@ -370,6 +379,8 @@ def fault_of(model: str, row: Activation) -> str:
     logits = network(tokens)  # (B, T, V)
     if not logits.isfinite().all():
         return "it gives NaN, or numbers beyond float32"
+    if not logits.equal(tiny_network(model, row)(tokens)):
+        return "two networks of one seed give two results: what is random in it needs torch's, NumPy's or Python's seed"
     if logits.equal(tiny_network(model, replace(row, factory=shifted))(tokens)):
         return "its logits do not depend on its activation"
     for t in range(TINY.block_size - 1):

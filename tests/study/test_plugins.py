@@ -68,6 +68,7 @@ def text_file(beside, content=tiny.CATS):
 def test_files_that_are_refused(mine):
     """What is wrong, and what is allowed."""
     for content, message in (
+        ("import torch\n\n1 / 0\n", r"plug-in wrong\.py, line 3: ZeroDivisionError: division by zero"),
         ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
     ):
@@ -136,13 +137,14 @@ class Seer(LanguageModel):
 WRONG = {
     "self.act(self.tokens(tokens.roll(-1, 1)))": "position 0 or before sees position 1 or later: it would",
     "self.tokens(tokens)": "its logits do not depend on its activation",
+    "self.act(self.tokens(tokens)) + np.random.default_rng().random()": "two networks of one seed give two results",
     "self.act(self.tokens(tokens)) / 0 * 0": "it gives NaN, or numbers beyond float32",
 }
 
 
 @pytest.mark.parametrize("logits", WRONG)
 def test_a_part_that_breaks_the_science_is_not_trained(logits, toy, mine, monkeypatch):
-    """A model that sees the future, ignores its activation or gives NaN."""
+    """A model that sees the future, ignores its activation, gives NaN, or draws from a stream without a seed."""
     study = {"study": "seer", "plugins": ["my_parts.py"], "model": ["seer"], "activation": ["relu"], "trials": 2}
     mine.write_text(SEER.format(logits=logits))
     monkeypatch.setattr("actlab.study.run._trained", Mock(side_effect=AssertionError("trained")))
