@@ -204,6 +204,8 @@ def replay(
         if keep and outcome.record is not None:
             replays.keep(outcome.record)
         outcomes.append(outcome)
+    if quick and (repeated := outcomes[0].record):
+        console.print(f"this machine repeats the recorded bits: {'yes' if repeated['equal'] else 'no'}")
     trained = sum(outcome.record is not None for outcome in outcomes)
     wrong = sum(outcome.wrong for outcome in outcomes)
     if not trained:
