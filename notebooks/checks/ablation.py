@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+import actlab
 from actlab.checks import agrees, holds
 
 
@@ -63,6 +64,13 @@ def check_activations_at_tuned_rates(
     soap = at_tuned.set_index("optimizer").loc["soap"].set_index("activation")[["difference", "low", "high"]]
     agrees(soap.loc["gelu"].astype(float), [-0.001, -0.007, 0.006], "SOAP under GELU", digits=3)
     agrees(soap.loc["random_prelu"].astype(float), [-0.006, -0.011, 0.000], "SOAP under random PReLU", digits=3)
+    by = ["optimizer", "activation"]
+    judged = actlab.contrasts(actlab.load("ablation-tuned")[0], "val_loss", by, "symmetry", "symmetric", margin=0.01)
+    within = judged.set_index(by).loc["soap", ["p_equivalent", "p_equivalent_holm"]] < 0.05
+    agrees(
+        within.to_numpy().tolist(), [[True, False], [False, False]], "within 0.01 nats: GELU, before correction alone"
+    )
+    holds((judged.query("optimizer == 'soap'")["outcome"] == "undecided").all(), "under SOAP undecided by the plan")
     one = prelu_at_tuned[prelu_at_tuned["p_holm"] < 0.05]
     agrees(one[["optimizer", "symmetry"]].to_numpy().tolist(), [["soap", "symmetric"]], "PReLU at tuned rates")
     agrees(one["difference"], [0.012], "PReLU under SOAP", digits=3)

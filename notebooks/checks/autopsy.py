@@ -124,7 +124,9 @@ def check_mixed_metrics(below: dict[str, float], mixed: pd.Series, fair: pd.Data
 def check_accuracies(once: float, error: float, everywhere: pd.Series) -> None:
     """Read at 1,000 positions."""
     agrees([once, error], [27.6, 1.4], "at random last positions, standard error", digits=1)
+    agrees(2 * 1.96 * error, 5.5, "the width of its 95% interval", digits=1)
     agrees(everywhere[["estimate", "low", "high"]].astype(float), [28.3, 28.1, 28.5], "everywhere", digits=1)
+    agrees(everywhere["high"] - everywhere["low"], 0.4, "the width of that interval", digits=1)
     agrees(everywhere["n"], 3, "runs")
     rank = numbers.average_accuracy
     agrees([rank["gelu"], rank["relu"], numbers.accuracy_positions], [30.03, 30.02, 1000], "published")

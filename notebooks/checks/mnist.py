@@ -32,6 +32,10 @@ def check_all_settings(gains: pd.DataFrame, runs: pd.DataFrame, by_rate: pd.Data
     holds((low.loc[low["network"] == WIDE, "outcome"] == "higher").all(), "equal width wins at both low rates")
     agrees(counts[WIDE]["higher"], 16, "settings in which equal width wins")
     agrees(counts[FAIR]["lower"], 16, "settings in which equal parameters lose")
+    fair = gains[(gains["network"] == FAIR) & (gains["learning_rate"] != 0.1)]
+    agrees([(fair["outcome"] == "lower").sum(), len(fair)], [13, 24], "without the rate 0.1")
+    most = runs[runs["learning_rate"] == 0.1].groupby("network")["collapsed"].mean()
+    holds((most[[WIDE, FAIR]] > 0.75).all(), "most GeGLU networks give one class at the rate 0.1")
     agrees(counts[FAIR]["higher"], 2, "settings in which equal parameters win")
     agrees(counts[FAIR]["not significant"], 14, "settings in which we could not tell")
     won = gains[(gains["network"] == FAIR) & (gains["outcome"] == "higher")]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+import actlab
 from actlab import holds
 from actlab.checks import agrees
 
@@ -19,12 +20,19 @@ def check_results(results: pd.DataFrame, two: pd.DataFrame, bit: pd.DataFrame, m
     holds(45 < stats.gmean(table["relu"]) < 60, "about half of what another seed does")
     agrees(table["gelu"].drop("nanotransformer").max(), 0.5, "GELU in four", digits=1)
     agrees(table.loc["nanotransformer", "gelu"], 5, "GELU in nanotransformer", digits=0)
+    arm, once = ["model", "activation"], bit.drop(columns="seed").assign(second=bit["first"])  # a pair, a run left out
+    logs = [actlab.without_each(one, "log10").set_index([*arm, "left_out"])["value"] for one in (once, two)]
+    share = 100 * 10 ** actlab.jackknife((logs[0] - logs[1]).xs(("hybridlm", "gelu")))[["estimate", "low", "high"]]
+    agrees(share.astype(float), [0.5, 0.0, 10.1], "GELU in hybridlm, its interval", digits=1)
+    tuned = actlab.load("answer")[0].query("model == 'nanotransformer'").groupby("activation")["learning_rate"].unique()
+    agrees(
+        [tuned[name].item() for name in ("gelu", "relu", "swiglu", "smelu_1")], [0.002, 0.002, 0.001, 0.001], "rates"
+    )
     agrees(results.loc["tinylstm"].agg(["min", "max"]), [64, 92], "tinylstm, every activation", digits=0)
     smooth = table.drop(columns="relu")
     agrees(smooth.drop("nanotransformer").max(axis=None), 2.4, "smooth ones in four", digits=1)
     agrees(smooth.loc["nanotransformer"].agg(["min", "max"]), [5, 17], "in nanotransformer", digits=0)
     agrees(set(bit.groupby(["model", "activation"])["seed"].nunique()), {5}, "five seeds")
-    arm = ["model", "activation"]
     plain = 100 * bit.groupby(arm)["total_variation"].mean() / two.groupby(arm)["total_variation"].mean()
     gelu = plain.xs("gelu", level="activation")[["hybridlm", "nanotransformer", "tinylstm"]]
     agrees(gelu, [4, 23, 92], "arithmetic means under GELU", digits=0)

@@ -48,6 +48,8 @@ def check_results(results: pd.DataFrame, changes: dict[str, pd.DataFrame], close
     share = results["share (%)"].droplevel("model").unstack()
     agrees(share.loc[["relu", "gelu"], "two threads"], [77, 32], "two threads", digits=0)
     agrees(share.loc[["relu", "gelu"], "one bit"], [77, 30], "one bit", digits=0)
+    gelu = results.loc[("nanotransformer", "gelu", "two threads"), ["low", "high"]].astype(float)
+    agrees(gelu, [20, 53], "two threads under GELU, interval", digits=0)
     agrees(share.loc["swiglu", ["two threads", "one bit"]], [1.4, 0.2], "SwiGLU", digits=1)
     geometric = results["share, geometric means (%)"].droplevel("model").unstack()
     agrees(geometric.loc["gelu", ["two threads", "one bit"]], [29, 22], "geometric means, GELU", digits=0)
