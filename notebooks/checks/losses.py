@@ -44,6 +44,8 @@ def check_the_leads(leads: pd.DataFrame, gains: pd.DataFrame, shown: pd.DataFram
     cells = leads.reset_index("activation", drop=True)
     safe = ~cells.apply(lambda column: column.str.contains("gone|reversed|certain")).any(axis=1)
     agrees(cells.index[safe].tolist(), ["convlm"], "GELU's lead alone survives its tests")
+    held = cells.loc["convlm"].astype(str).str.startswith("holds")
+    agrees(held.index[held].tolist(), ["novels", "ReLU's tuning"], "both tests that it had")
     same = cells.index[cells["ReLU's rate"] == "has that rate"]
     agrees(set(same), {"convlm", "minigpt"}, "have ReLU's rate anyway")
     again = shown[shown["where"] == "other seeds"]
@@ -59,6 +61,7 @@ def check_elsewhere(shown: pd.DataFrame) -> None:
     holds((again["high"] < 0).all(), "every gain that was tried again repeats")
     lstm = -cells.loc[("answer-fresh", "tinylstm", "smelu_1"), ["difference", "high", "low"]].astype(float)
     agrees(lstm, [0.101, 0.070, 0.133], "ReLU behind SmeLU-1 in the LSTM on other seeds", digits=3)
+    agrees(cells.loc[("answer-fresh", "tinylstm", "smelu_1"), "n"], 10, "ten other seeds")
     rate = cells.loc["answer-rate"].xs("swiglu", level="activation")
     agrees([len(rate), (rate["high"] < 0).sum().item()], [3, 0], "SwiGLU at ReLU's rate")
     late = cells.loc["remedies-cooldown"].xs("swiglu", level="activation")
