@@ -44,7 +44,7 @@ def test_the_report_takes_any_recorded_study(committed, monkeypatch, tmp_path):
     (tmp_path / "repro-lite").symlink_to(paths.ROOT / "results" / "repro-lite")
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path))
     page = cells.executed("report", study="repro-lite")
-    assert page["absent"] == ["repro-full", "scale", "answer"]
+    assert page["absent"] == ["repro-full", "scale", "answer", "answer-rate"]
     assert [*page["grids"]] == ["repro-lite"]
 
 
