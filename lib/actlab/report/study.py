@@ -110,8 +110,8 @@ class Report:
 
     def of_each_metric(self, table_of: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
         """Put the tables of all metrics below each other, with a first column ``metric``."""
-        found = {name: table_of(name) for name in self.metrics}
-        return pd.concat(found, names=["metric"]).reset_index("metric").reset_index(drop=True)
+        by_metric = {name: table_of(name) for name in self.metrics}
+        return pd.concat(by_metric, names=["metric"]).reset_index("metric").reset_index(drop=True)
 
     def part(self, cells: Collection[tuple[str, str]]) -> Report:
         """Return some arms of it, each a group and an arm; the tests stay those of the whole."""
