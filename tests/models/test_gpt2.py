@@ -116,7 +116,9 @@ def test_evaluation_policies():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0")
 def test_compiled_agrees():
+    """A compiled GPT-2 with random vectors gives the logits of the plain one, in training and after it."""
     net, other = (tiny.enlarge(tiny.gpt2(symmetry="bQbV")) for _ in range(2))
     compiled = torch.compile(other, backend="eager")
     for training in (True, True, False):
