@@ -15,7 +15,7 @@ import actlab
 from actlab import paths
 from actlab.errors import NotHeld
 from actlab.files import write_text
-from actlab.plans import plan_of
+from actlab.plans.rules import plan_of
 from actlab.statistics.significance import holm
 
 TV, ARM, SIDES = "total_variation", ["model", "activation"], ["estimate", "low", "high"]

@@ -13,7 +13,7 @@ from actlab.figures import plots
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import LOOK
 from actlab.files import read_yaml
-from actlab.plans import RULES, arms, judge, plan_of
+from actlab.plans.rules import RULES, arms, judge, plan_of
 from actlab.statistics.significance import holm
 from actlab_audit import ledger
 

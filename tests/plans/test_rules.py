@@ -7,7 +7,7 @@ import yaml
 
 from actlab import paths
 from actlab.errors import UnknownName
-from actlab.plans import RULES, arms, judge, plan_of
+from actlab.plans.rules import RULES, arms, judge, plan_of
 
 NAN = float("nan")
 

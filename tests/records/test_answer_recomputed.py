@@ -10,8 +10,8 @@ from scipy import stats
 
 import actlab
 from actlab import paths
-from actlab.plans import arms as arms_of
-from actlab.plans import plan_of
+from actlab.plans.rules import arms as arms_of
+from actlab.plans.rules import plan_of
 
 
 def raw(study):

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import actlab
-from actlab.statistics.arms import Arm
 from actlab.statistics.equal_loss import Curves, at_level
+from actlab.statistics.samples import Sample
 
 STEPS = (0, 100, 200, 300)
 
@@ -106,7 +106,7 @@ def curves_of(losses, pairs):
     """Of (runs, E) losses and (pairs, E) values, in the order of the runs and their pairs."""
     runs = [str(i) for i in range(len(losses))]
     of_runs, of_pairs = ([*map(frozenset, combinations(runs, size))] for size in (1, 2))
-    return Curves(Arm(losses, of_runs), Arm(pairs, of_pairs))
+    return Curves(Sample(losses, of_runs), Sample(pairs, of_pairs))
 
 
 def arm(losses, values, trials=3):

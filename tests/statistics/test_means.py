@@ -6,12 +6,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 import actlab
-from actlab.statistics.best_of import without_replacement
 from actlab.statistics.estimate import log_limits
 
 
@@ -92,11 +89,3 @@ def test_what_cannot_be_negative_has_its_interval_on_a_log_scale():
     low, high = log_limits([0.1, 0.1], [-0.1, np.nan], [0.3, np.nan])
     assert np.isnan([low[1], high[1]]).all()
     assert high[0] == pytest.approx(0.1 * math.exp(2))
-
-
-@given(st.lists(st.floats(-100, 100), min_size=7, max_size=7), st.integers(1, 7))
-def test_expected_best_is_the_mean_over_all_subsets(values, k):
-    """Also of draws whose number of subsets is beyond a double."""
-    expected = float(np.mean([max(chosen) for chosen in itertools.combinations(values, k)]))
-    assert np.sort(values) @ without_replacement(7, k) == pytest.approx(expected, abs=1e-9)
-    assert without_replacement(5000, 2500).sum() == pytest.approx(1.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from actlab.statistics.arms import SIDES, arm_of, omissions
 from actlab.statistics.equal_loss import arms_of, at_loss
 from actlab.statistics.groups import Columns, group_of, grouped, tidy
+from actlab.statistics.samples import SIDES, omissions, sample_of
 
 
 def beside_training(
@@ -51,7 +51,7 @@ def beside_training(
     rows = []
     for cell, own in grouped(pairs, by).items():
         if cell in training and cell in changes:
-            others, changed = arm_of(own, metric, cell), arm_of(changes[cell], "change", cell)
+            others, changed = sample_of(own, metric, cell), sample_of(changes[cell], "change", cell)
             alone = training[cell]
             runs = sorted({*others.runs} & alone.runs)
             for left_out, kept in zip(("", *runs), omissions(runs), strict=True):

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from actlab.errors import BadInput, check_name
-from actlab.statistics.arms import Arm, arms_in
-from actlab.statistics.estimate import LEVEL, NO_SPREAD, Array, Summary, summary, tail
+from actlab.statistics.estimate import LEVEL, NO_SPREAD, Array, Summary, summary
 from actlab.statistics.groups import (
     Cell,
     Columns,
@@ -29,6 +28,7 @@ from actlab.statistics.groups import (
     group_of,
     grouped,
 )
+from actlab.statistics.samples import Sample, samples_in
 from actlab.statistics.significance import ALPHA, holm
 
 Planned = int | Sequence[Cell] | None
@@ -87,7 +87,7 @@ def contrasts(
     columns = group_of(by, factor)
     if unpaired and "seed" not in table:
         raise BadInput("expected a row a run (column seed) for unpaired comparisons, got rows of several runs")
-    arms, (reference,) = arms_in(table, metric, columns), cell_from([reference])
+    arms, (reference,) = samples_in(table, metric, columns), cell_from([reference])
     if arms:  # of nothing there are no differences
         check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     rows = [
@@ -121,7 +121,7 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
         A row a group: ``n`` runs, ``estimate``, ``low``, ``high``, ``se``, ``df``.
     """
     by = group_of(by)
-    rows = [[*cell, *summary(arm.without_one(arm.runs))[:-1]] for cell, arm in arms_in(table, metric, by).items()]
+    rows = [[*cell, *summary(arm.without_one(arm.runs))[:-1]] for cell, arm in samples_in(table, metric, by).items()]
     return pd.DataFrame(rows, columns=[*by, *SUMMARY[:-1]])
 
 
@@ -138,9 +138,9 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
     """
     by = group_of(by)
     rows = []
-    for cell, arm in arms_in(table, metric, by).items():
+    for cell, arm in samples_in(table, metric, by).items():
         for left_out, value in zip(("", *arm.runs), arm.without_one(arm.runs), strict=True):
-            rows.append([*cell, str(left_out), value])
+            rows.append([*cell, left_out, value])
     return pd.DataFrame(rows, columns=[*by, "left_out", "value"]).astype({"value": float})
 
 
@@ -165,21 +165,27 @@ def jackknife(values: ArrayLike) -> pd.Series:
     return pd.Series(summary(values), SUMMARY)
 
 
-def _difference(reference: Arm | None, arm: Arm | None, unpaired: bool) -> list[Any]:
+def _difference(reference: Sample | None, arm: Sample | None, unpaired: bool) -> list[Any]:
     if reference is None or arm is None:
         return [0, *[math.nan] * (len(DIFFERENCE) - 1), "missing"]
     shared = sorted({*arm.runs} & {*reference.runs})
     if unpaired and len(shared) < 2:
         return _welch(reference.values, arm.values)
     origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
-    theirs, mine = reference.without_one(shared, origin), arm.without_one(shared, origin)
-    found = summary(mine - theirs, abs(theirs[0] + origin))
+    both = reference.without_one(shared, origin), arm.without_one(shared, origin)
+    return compared(*both, diverged=not (reference.complete and arm.complete), origin=origin)
+
+
+def compared(reference: Array, values: Array, diverged: bool, origin: float = 0.0) -> list[Any]:
+    """Return a comparison's numbers, as ``DIFFERENCE`` names them, and its status, from the (1 + n,) values of both
+    sides, of all runs and without one each; ``diverged``: runs are missing since they diverged."""
+    found = summary(values - reference, abs(reference[0] + origin))
     status = "ok"
     if found.se == 0:
         status = "no spread"
     elif math.isnan(found.p):
-        status = "too few" if reference.complete and arm.complete else "diverged"
-    return [found.n, theirs[0] + origin, mine[0] + origin, *found[1:], status]
+        status = "diverged" if diverged else "too few"
+    return [found.n, reference[0] + origin, values[0] + origin, *found[1:], status]
 
 
 def _welch(theirs: Array, mine: Array) -> list[Any]:
@@ -215,9 +221,8 @@ def decided(
     for name in family:
         check_name("column of the family", name, table.columns)
     if margin is not None:
-        distance = margin - table["difference"].abs()
-        tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
-        table = table.assign(p_equivalent=tails)
+        distance, error = margin - table["difference"].abs(), table["se"].where(table["se"] > 0)
+        table = table.assign(p_equivalent=special.stdtr(table["df"], -distance / error))
     families = [*grouped(table, family).values()] if family else [table]
     for name in ("p", "p_equivalent") if correction else ():
         if name in table:

@@ -8,7 +8,7 @@ Here every arm of a group is read where its mean loss is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,9 +17,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from actlab.errors import BadInput, check_name
-from actlab.statistics.arms import SIDES, Arm, omissions, refuse_several, run_of
-from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, decided
-from actlab.statistics.estimate import Array, summary
+from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, compared, decided
+from actlab.statistics.estimate import Array
 from actlab.statistics.groups import (
     Cell,
     Columns,
@@ -29,6 +28,7 @@ from actlab.statistics.groups import (
     name_of,
     tidy,
 )
+from actlab.statistics.samples import SIDES, Sample, omissions, refuse_several, run_of
 
 
 def equal_loss(
@@ -82,16 +82,11 @@ def equal_loss(
         if absent := {mine, theirs} - {*read}:
             why = "excluded" if all(status.get(cell) == "excluded" for cell in absent) else "missing"
             return [0, *[math.nan] * len(DIFFERENCE), why]
-        values, baseline = read[mine].values, read[theirs].values
-        found = summary(values - baseline, abs(baseline[0]))
-        outcome = "ok"
-        if found.se == 0:
-            outcome = "no spread"
-        elif math.isnan(found.p) and found.n > 2:
+        diverged = "diverged" in (status[mine], status[theirs])
+        n, *numbers, outcome = compared(read[theirs].values, read[mine].values, diverged)
+        if n > 2 and outcome in ("diverged", "too few"):
             outcome = "not read"
-        elif math.isnan(found.p):
-            outcome = "diverged" if "diverged" in (status[mine], status[theirs]) else "too few"
-        return [found.n, baseline[0], values[0], *found[1:], read[mine].losses[0], outcome]
+        return [n, *numbers, read[mine].losses[0], outcome]
 
     cells = cells_of(status, reference, planned)
     rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
@@ -159,7 +154,7 @@ def _read(
     read = {}
     for group in dict.fromkeys(cell[:-1] for cell in arms):
         curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
-        runs = shared_runs((arms if across else curves).values())
+        runs = sorted(set.intersection(*(arm.runs for arm in (arms if across else curves).values())))
         values, losses = at_level([*curves.values()], runs, share, equal_seeds)
         for cell, own in zip(curves, values.T, strict=True):
             read[cell] = Read(["", *runs], own, losses)
@@ -201,17 +196,17 @@ def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cel
     return wide[[len({*each}) == len(each) for each in wide.index]]
 
 
-def _arm(wide: pd.DataFrame) -> Arm:
-    return Arm(wide.to_numpy(), [*map(frozenset, wide.index)])
+def _arm(wide: pd.DataFrame) -> Sample:
+    return Sample(wide.to_numpy(), [*map(frozenset, wide.index)])
 
 
 @dataclass(frozen=True)
 class Curves:
     """One arm's training, at E evaluations in their order."""
 
-    losses: Arm
+    losses: Sample
     """(runs, E) validation loss, nats; lower is better; of runs that have one everywhere."""
-    pairs: Arm
+    pairs: Sample
     """(pairs, E) the metric between two runs; lower is more reproducible."""
 
     @property
@@ -229,11 +224,6 @@ class Curves:
         x, y = interpolated(losses, distances.T, level), interpolated(losses, pairs.values.T, level)
         slope = np.cov(x, y)[0, 1] / x.var(ddof=1)
         return float(y.mean() - slope * x.mean())
-
-
-def shared_runs(arms: Iterable[Curves]) -> list[str]:
-    """List the runs that every one of at least one arm has: a loss at every evaluation, and pairs."""
-    return sorted(set.intersection(*(arm.runs for arm in arms)))
 
 
 def at_level(

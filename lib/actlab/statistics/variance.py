@@ -61,7 +61,9 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     error = rest / degrees
     value = share(max(between / error - arms + 1, 0.0) * error, shared / (seeds - 1), np.array(error), seeds, arms)
     drawn = rest / generator.chisquare(degrees, DRAWS)
-    excess = noncentrality(between / drawn, arms - 1, generator) * drawn
+    ratios, chance = between / drawn, generator.random(DRAWS)
+    known = special.chdtr(arms - 1, ratios) > chance  # else no noncentrality is so small, and 0 is the nearest
+    excess = drawn * np.where(known, special.chndtrinc(ratios, arms - 1, np.where(known, chance, 0.5)), 0.0)
     shares = share(excess, shared / generator.chisquare(seeds - 1, DRAWS), drawn, seeds, arms)
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(float(value), float(low), float(high), seeds)
@@ -72,11 +74,3 @@ def share(excess: Array | float, by_seed: Array | float, error: Array, seeds: in
     variance."""
     between, shared = excess / (seeds * arms), np.maximum(0, (by_seed - error) / arms)
     return np.asarray(between / (between + shared + error))
-
-
-def noncentrality(values: Array, degrees: int, generator: np.random.Generator) -> Array:
-    """Return (R,) noncentralities at each of which a chi-squared lies below its value with a uniform chance; 0 where
-    none does."""
-    chance = generator.random(len(values))
-    known = special.chdtr(degrees, values) > chance
-    return np.where(known, special.chndtrinc(values, degrees, np.where(known, chance, 0.5)), 0.0)

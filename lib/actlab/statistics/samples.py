@@ -1,4 +1,4 @@
-"""An arm: the values of one level in one group, and the independent runs that each rests on; runs are named as text,
+"""Samples: the values of one level in one group, and the independent runs that each rests on; runs are named as text,
 whatever names them in a table."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab.errors import BadInput, check_name
+from actlab.errors import BadInput
 from actlab.statistics.estimate import Array
 from actlab.statistics.groups import Cell, grouped, name_of, tidy
 
@@ -24,7 +24,7 @@ NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weig
 
 
 @dataclass(frozen=True)
-class Arm:
+class Sample:
     """The rows of one level in one group: their values, and the runs that each rests on."""
 
     values: Array
@@ -38,10 +38,10 @@ class Arm:
         """List all runs that its rows rest on."""
         return sorted(frozenset[str]().union(*self.members))
 
-    def among(self, runs: Set[str]) -> Arm:
+    def among(self, runs: Set[str]) -> Sample:
         """Return its rows all of whose runs are among these."""
         inside = [members <= runs for members in self.members]
-        return Arm(self.values[np.array(inside, dtype=bool)], [*compress(self.members, inside)])
+        return Sample(self.values[np.array(inside, dtype=bool)], [*compress(self.members, inside)])
 
     def over(self, runs: Set[str], origin: float = 0.0) -> Any:
         """Average its rows of these runs above an origin; NaN where there is none."""
@@ -59,20 +59,19 @@ def omissions(runs: Iterable[str]) -> list[Set[str]]:
     return [every, *(every - {run} for run in every)]
 
 
-def arms_in(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Arm]:
+def samples_in(table: pd.DataFrame, metric: str, columns: Sequence[str]) -> dict[Cell, Sample]:
     """Map (*group, level) to its rows."""
     table = tidy(table, columns, (metric,))
-    return {cell: arm_of(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
+    return {cell: sample_of(rows, metric, cell) for cell, rows in grouped(table, columns).items()}
 
 
-def arm_of(rows: pd.DataFrame, metric: str, cell: Cell) -> Arm:
-    """Make an arm of tidy rows; ``BadInput`` where they are of several arms."""
-    values = rows[metric].to_numpy()
-    members, keys = members_of(rows)
-    refuse_several(rows, len(keys), cell)
+def sample_of(rows: pd.DataFrame, metric: str, cell: Cell) -> Sample:
+    """Make the sample of tidy rows; ``BadInput`` where they are of several arms."""
+    values, networks = rows[metric].to_numpy(), networks_of(rows)
+    refuse_several(rows, len({*networks}), cell)
+    members = [frozenset[str]().union(*row) for row in networks]
     there = ~np.isnan(values)
-    kept = [runs for runs, known in zip(members, there, strict=True) if known]
-    return Arm(values[there], kept, bool(there.all()))
+    return Sample(values[there], [*compress(members, there)], bool(there.all()))
 
 
 def run_of(run: object) -> str:
@@ -85,9 +84,8 @@ def runs_of(network: object) -> frozenset[str]:
     return frozenset(map(run_of, network if isinstance(network, tuple | list) else [network]))
 
 
-def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[frozenset[str]]]]:
-    """Return (the independent runs that each row rests on: its seed, its members, or the runs in both of its networks;
-    what names the rows: the networks of each)."""
+def networks_of(rows: pd.DataFrame) -> list[frozenset[frozenset[str]]]:
+    """Return the networks of each row, each as its runs: that of its seed, its ensemble, or the two of a pair."""
     columns = SIDES
     seeds = rows["seed"].notna() if "seed" in rows else pd.Series([False])
     if seeds.all():
@@ -98,12 +96,10 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[str]], set[frozenset[
         )
     elif "members" in rows:
         columns = ["members"]
-    for name in columns:
-        check_name("column", name, rows.columns)
-    networks = [frozenset(map(runs_of, row)) for row in zip(*(rows[name] for name in columns), strict=True)]
+    networks = [frozenset(map(runs_of, row)) for row in rows[columns].itertuples(index=False)]
     if len({len(row) for row in networks}) > 1:
         raise BadInput("expected pairs of different runs, got a run with itself among them: keep those that differ")
-    return [frozenset[str]().union(*row) for row in networks], {*networks}
+    return networks
 
 
 def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
