@@ -18,7 +18,7 @@ from actlab.study.after.load_model import trial_of
 from actlab.study.arm import disjoint, ensembles
 from actlab.study.cache import tensors_of
 from actlab.study.character_study import CharacterStudy
-from actlab.study.run import run, run_experiment
+from actlab.study.run import Started, run, run_experiment
 from actlab.trainers.determinism import weights_sha256
 
 
@@ -39,6 +39,15 @@ def test_trajectory_compares_the_trials_along_the_way(toy):
     trial = tiny.arm(settings).trials[0]
     assert weights_sha256(trial.trained(tensors_of(trial, 2))) == short["trials"][0]["weights_sha256"]
     assert trial_of(record, "42").trial == trial
+
+
+def test_new_snapshots_of_ended_trials_are_trained(toy):
+    """The run says so: what is in the cache has not these weights; once they are there it trains nothing."""
+    run(toy)
+    for study, missing in (("asked-later", 6), ("asked-again", 0)):
+        started: list[Started] = []
+        run(toy.replace(study=study, snapshots=[2]), watch=started.append)
+        assert started[0].missing == missing
 
 
 def test_single_streams(toy):

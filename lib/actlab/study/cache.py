@@ -59,8 +59,11 @@ def cached(task: Task) -> list[Results] | None:
 
 
 def has_ended(task: Task) -> bool:
-    """Say whether every trial of a task has left its file; whether it is whole is seen where it is read."""
-    return all(place_of(trial).exists() for trial in task.trials)
+    """Say whether every trial of a task has left its file, with every snapshot that is asked for; whether these are
+    whole is seen where they are read."""
+    places = [place_of(trial) for trial in task.trials]
+    snapshots = [snapshot_of(place, iteration) for place in places for iteration in task.snapshots]
+    return all(file.exists() for file in (*places, *snapshots))
 
 
 def run_task(task: Task, report: Report | None = None) -> list[Results]:
