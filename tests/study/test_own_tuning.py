@@ -1,5 +1,6 @@
 """A user's own tuning: found beside the file that names it, in the project or by its records alone; its report."""
 
+import grids
 import pandas as pd
 import pytest
 import tiny
@@ -7,7 +8,8 @@ import yaml
 
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.records.rates import choices
+from actlab.records.rates import Choice, choices
+from actlab.study.character_study import CharacterStudy
 from actlab.study.params import read_params
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
@@ -54,6 +56,19 @@ def test_the_tuned_rate_of_an_own_activation(folder, capsys):
     assert f"{choice.loss:.4g}" in capsys.readouterr().out
     tried = pd.read_csv(folder.parent / "out" / "mine-tuning" / "tried_rates.csv")
     assert tried.set_index(["learning_rate", "seed"])["val_loss"].to_dict() == choice.losses
+
+
+def test_every_setting_takes_the_rate_that_was_chosen_for_it(monkeypatch):
+    """Two lengths of training in one study, tuned apart."""
+    tuned, cell = [], {"model": "charlm", "activation": "relu"}
+    for iterations, rate in ((4, 0.1), (8, 0.2)):
+        record = grids.record()
+        record["config"]["recipe"]["iterations"] = iterations
+        tuned.append(Choice(cell, record, "learning_rate", {}, rate, 2.0))
+    monkeypatch.setattr("actlab.study.tuning.choices", lambda study: tuned)
+    study = CharacterStudy.parse(tiny.STUDY | cell | {"iterations": [8, 4], "rates": {"study": "made-up"}})
+    rates = {(arm.trials[0].iterations, arm.trials[0].learning_rate) for arm in study.arms()}
+    assert rates == {(4, 0.1), (8, 0.2)}
 
 
 def test_a_tuning_without_a_file_is_known_by_its_records(folder):

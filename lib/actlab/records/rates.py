@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from actlab import paths
-from actlab.errors import RecordError
-from actlab.files import parse_yaml, read_text
+from actlab.files import read_yaml
 from actlab.records import settings, store
-from actlab.records.schema import check_tuning
-from actlab.statistics.tuning import Losses, Rule, step
+from actlab.statistics.tuning import Losses, Rule, mean_loss, step
 
 FIELDS = {"trials": "learning_rate", "ablation": "rate_factor"}
 """Kind of record -> the field that is chosen."""
@@ -26,36 +23,24 @@ class Choice:
     """What a tuning says of one model and activation, or of one optimizer, symmetry and activation."""
 
     cell: dict[str, Any]
-    arms: list[str]
+    record: store.Record
+    """The first of its arms."""
     field: str
     losses: Losses
     rate: float | None
     """Chosen; none as long as trials are missing, or where all of them diverged."""
-    settings: dict[str, Any]
-    """What its trials share (``settings.settings_of``), and under ``source`` the version of an own activation."""
-
-    @property
-    def loss(self) -> float | None:
-        """Average the loss over the seeds, at the chosen rate."""
-        losses = [loss for (rate, _), loss in self.losses.items() if rate == self.rate]
-        return statistics.fmean(losses) if losses else None
+    loss: float | None
+    """Mean over the seeds at the chosen rate."""
 
 
 def rule_of(study: str, records: Iterable[store.Record]) -> Rule | None:
-    """Read the rule of a study that chooses rates: that of its records, else of the params file of its name.
-
-    Raises:
-        BadInput: that file tells none that can be read.
-    """
-    for record in records:
-        if rule := record["provenance"].get("tuning"):
-            return check_tuning(rule, str(record["arm"]))
+    """Read the rule of a study that chooses rates: that of its records; else, since the first records hold none, of the
+    params file of its name."""
+    rules = [record["provenance"].get("tuning") for record in records]
     file = paths.params_file(study)
-    if not file.is_file():
-        return None
-    values = parse_yaml(read_text(file), paths.shown(file))
-    rule = values.get("tuning") if isinstance(values, dict) else None
-    return check_tuning(rule, f"{paths.shown(file)}, tuning") if rule else None
+    if not any(rules) and file.is_file():
+        rules.append(read_yaml(file).get("tuning"))
+    return next((Rule(**rule) for rule in rules if rule), None)
 
 
 def choices(study: str) -> list[Choice]:
@@ -69,11 +54,14 @@ def choices(study: str) -> list[Choice]:
     return [_choice(tuning, rule) for tuning in tunings]
 
 
+def final_loss(trial: store.Record) -> float:
+    """Return the loss at the end of a recorded trial, in nats; infinite where it diverged."""
+    return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
+
+
 def settled(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an arm but for what its tuning varies (``Choice.settings``)."""
-    source = record["config"].get("parts", {}).get("activation", "")
-    values = settings.settings_of(record) | {"source": source[:8]}
-    return {name: value for name, value in values.items() if name not in NOT_OTHER}
+    """Return the settings of an arm but for what its tuning varies."""
+    return {name: value for name, value in settings.settings_of(record).items() if name not in NOT_OTHER}
 
 
 def _cell(record: store.Record) -> dict[str, Any]:
@@ -84,12 +72,10 @@ def _choice(records: list[store.Record], rule: Rule) -> Choice:
     first, losses = records[0], dict[tuple[float, int], float]()
     field = FIELDS[first["kind"]]
     for record in records:
-        rate = (settings.settings_of(record) | settings.cell_of(record)).get(field)
-        if not isinstance(rate, float | int):
-            raise RecordError(f"{record['arm']} tells no {field}, of which its study chooses one")
+        rate = (settings.settings_of(record) | settings.cell_of(record))[field]
         for trial in record["trials"]:
             seed = int(trial["label"].partition("-")[0])
-            losses[float(rate), seed] = float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
-    arms = [record["arm"] for record in records]
+            losses[float(rate), seed] = final_loss(trial)
     _, rate = step(losses, rule)
-    return Choice(_cell(first), arms, field, losses, rate, settled(first))
+    loss = None if rate is None else mean_loss(losses, rate, rule)
+    return Choice(_cell(first), first, field, losses, rate, loss)

@@ -8,12 +8,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from actlab.errors import RecordError, brief
-from actlab.statistics.tuning import Rule
 
 Measured = float | None
 """``None`` in a file where it was not a number."""
 Values = dict[str, Any]
-Shape = TypeVar("Shape")
 Label = Annotated[str, Field(pattern=r"^[0-9]+(-.+)?$")]
 """Of a trial: its seed, and what was changed in a repetition (42-repeat, 42-nudge)."""
 Run = TypeVar("Run")
@@ -51,7 +49,7 @@ class Trial(Part):
     """One training run."""
 
     label: Label
-    """Name within the arm: the seed, with a variant where it is a changed repetition (42-repeat, 42-nudge)."""
+    """Name within the arm: the seed, with its change where it is a changed repetition (42-repeat, 42-nudge)."""
     seed: int | None = None
     """Of all its random streams, or of those that vary."""
     n_parameters: int = 0
@@ -378,26 +376,15 @@ AnyRecord = TextArm | ImageArm | GptArm | Baseline | Replay | Text | Measurement
 KINDS: TypeAdapter[AnyRecord] = TypeAdapter(
     Annotated[AnyRecord, Field(discriminator="kind")], config=ConfigDict(defer_build=True)
 )
-RULE = TypeAdapter(Rule)
-"""Words for numbers, as 1e-3 is to YAML, are numbers here."""
 
 
 def check_record(record: dict[str, Any], where: str = "") -> None:
-    """Raise ``RecordError`` with the place, what was expected and what it is, where a record has not the shape of its
-    kind; ``where``: its file."""
-    _read(KINDS, record, where or f"record {record.get('arm', '')}")
-
-
-def check_tuning(rule: Any, where: str) -> Rule:
-    """Read the rule that chooses rates from a record or a params file; ``RecordError`` where it is none."""
-    return _read(RULE, rule, where)
-
-
-def _read(shape: TypeAdapter[Shape], value: Any, where: str) -> Shape:
-    """Read a value as of a shape; ``RecordError`` names the first fault and its place."""
+    """Raise ``RecordError`` with the first place, what was expected and what it is, where a record has not the shape of
+    its kind; ``where``: its file."""
     try:
-        return shape.validate_python(value)
+        KINDS.validate_python(record)
     except ValidationError as error:
+        where = where or f"record {record.get('arm', '')}"
         fault = error.errors(include_url=False)[0]
         place = ".".join(map(str, fault["loc"])) or "kind"
         raise RecordError(f"{where}, {place}: {fault['msg']:.300}, found {brief(fault['input'])}") from None

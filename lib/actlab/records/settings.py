@@ -55,8 +55,6 @@ def settings_of(record: Record) -> dict[str, Any]:
     usual = DEFAULTS if "model" in cell else {"protocol": [], "parts": {}}
     flat = {**usual, **config.get("recipe", {}), **config}
     settings = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell}}
-    # an activation is known by its name, and two versions of it by the hashes of their arms
-    settings["parts"] = {kind: source for kind, source in settings["parts"].items() if kind != "activation"}
     if labels := labels_of(record):
         settings["seed"] = labels[0].partition("-")[0]
     return settings

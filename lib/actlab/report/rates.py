@@ -18,12 +18,12 @@ def rates_of(study: str, records: list[Record]) -> dict[str, pd.DataFrame]:
         mean ``val_loss``, and how many ``trials`` it rests on. ``tried_rates``: a row a rate and seed, its ``val_loss``
         at the end, infinite where it diverged; whether its rate was ``chosen``.
     """
-    records_of = {record["arm"]: record for record in records}
+    arms = {record["arm"] for record in records}
     names = [name for name in differing(records) if name not in NOT_OTHER]
     chosen, tried = [], []
     for choice in choices(study):
-        if record := records_of.get(choice.arms[0]):
-            cell = choice.cell | ({"setting": named(record, names)} if names else {})
+        if choice.record["arm"] in arms:
+            cell = choice.cell | ({"setting": named(choice.record, names)} if names else {})
             trials = {"val_loss": choice.loss, "trials": len(choice.losses)}
             chosen.append({**cell, choice.field: choice.rate, **trials})
             for (rate, seed), loss in sorted(choice.losses.items()):

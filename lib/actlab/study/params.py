@@ -60,9 +60,11 @@ def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (
         path = file
     where = str(path)
     values = overridden(read_mapping(path), plugins, sets, changes)
-    if values.get("rates") and "learning_rate" in values:
-        raise BadInput(f"{where}: learning_rate is given, and rates take it from another study: leave one out")
-    study = study_of(str(values.pop("kind", "repro")), where).parse(values, where)
+    kind = study_of(str(values.pop("kind", "repro")), where)
+    tuned = getattr(kind, "tunes", "")
+    if values.get("rates") and tuned in values:
+        raise BadInput(f"{where}: {tuned} is given, and rates take it from another study: leave one out")
+    study = kind.parse(values, where)
     if "study" not in values:
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
     return study

@@ -4,13 +4,13 @@ of the study itself: seeds, measures, learning rates that it chooses or takes, a
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
-from math import inf
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, create_model, model_validator
 
 from actlab.errors import BadInput, brief
 from actlab.optimizers import OPTIMIZERS
+from actlab.records.rates import final_loss
 from actlab.statistics.tuning import Rule, step
 from actlab.study.arm import Arm
 from actlab.study.fields import Axis, Checked, Count, CountOrNone, Plugins, StudyName
@@ -90,7 +90,7 @@ def with_axes(**usual: Any) -> Callable[[type[S]], type[S]]:
     def widened(study: type[S]) -> type[S]:
         added: Settings = {}
         for name, info in study.trial.model_fields.items():
-            annotated: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+            annotated: Any = info.rebuild_annotation()
             if name in study.single:
                 added[name] = annotated, info.default
             elif name in study.trial.identifying():
@@ -180,15 +180,21 @@ class LanguageStudy(Study):
         return {}
 
     def cells(self) -> list[Self]:
-        """Make the study of each cell alone, with the rate that another study has chosen for it."""
+        """Make the study of each cell alone; of each of its points, where another study has chosen the rates."""
         factors = self.trial.cell[::-1] if getattr(self, "order", "") == "activation" else self.trial.cell
-        cells = [dict(zip(factors, levels, strict=True)) for levels in product(*map(self.levels, factors))]
-        return [self._at_chosen_rate(self.replace(**self.settings_of_cell(cell), **cell, rates=None)) for cell in cells]
+        cells: list[Self] = []
+        for levels in product(*map(self.levels, factors)):
+            cell = dict(zip(factors, levels, strict=True))
+            alone = self.replace(**self.settings_of_cell(cell), **cell, rates=None)
+            cells += alone.at_chosen_rates(self.rates) if self.rates else [alone]
+        return cells
 
-    def _at_chosen_rate(self, cell: Self) -> Self:
-        if self.rates is None:
-            return cell
-        return cell.replace(**{self.tunes: chosen(self.rates, self.tuned_by, cell.arms_of(self.recorded[0])[0]).rate})
+    def at_chosen_rates(self, rates: Rates) -> Iterator[Self]:
+        """Yield the study of each point of a cell, with the rate that another study has chosen for its settings."""
+        for point in self.points():
+            study = self.replace(**point)
+            (arm,) = study.arms_of(self.recorded[0])
+            yield study.replace(**{self.tunes: chosen(rates, self.tuned_by, arm).rate})
 
     def arms(self) -> list[Arm]:
         """Plan its arms kind by kind. Those of a study that chooses learning rates depend on what is recorded."""
@@ -205,13 +211,13 @@ class LanguageStudy(Study):
         arms: list[Arm] = []
         losses: dict[tuple[float, int], float] = {}
         while wanted := step(losses, rule)[0]:
-            single = [self.replace(**{self.tunes: rate, "seed": seed, "trials": 1}) for rate, seed in wanted]
-            arms += (new := [study.arms_of(self.recorded[0])[0] for study in single])
-            for tried, record in zip(wanted, map(recorded, new), strict=True):
-                if record is None:
-                    return arms
-                (trial,) = record["trials"]
-                losses[tried] = float(trial["final"]["val_loss"]) if trial["status"] == "done" else inf
+            for rate, seed in wanted:
+                (arm,) = self.replace(**{self.tunes: rate, "seed": seed, "trials": 1}).arms_of(self.recorded[0])
+                arms.append(arm)
+                if record := recorded(arm):
+                    losses[rate, seed] = final_loss(record["trials"][0])
+            if any(trial not in losses for trial in wanted):
+                return arms
         return arms
 
     def prepare(self, missing: Sequence[Arm]) -> None:

@@ -13,9 +13,9 @@ from actlab.study.fields import Checked
 
 BEAR_ON_RATE = (
     *("optimizer", "betas", "weight_decay", "iterations", "schedule", "warmup", "clip", "batch_size", "micro_batches"),
-    *("scale", "dataset", "source"),
+    *("scale", "dataset", "parts"),
 )
-"""Settings that move the best rate; ``source``: of an own activation."""
+"""Settings that move the best rate; ``parts``: versions of a user's own."""
 
 
 class Rates(Checked):
@@ -53,8 +53,8 @@ def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
 
 def departures(choice: Choice, arm: Arm) -> list[str]:
     """Name the settings that bear on a rate, and are others in this arm than where the rate was chosen."""
-    settings = settled(arm.as_record)
-    return [name for name in BEAR_ON_RATE if text(choice.settings.get(name)) != text(settings.get(name))]
+    before, now = settled(choice.record), settled(arm.as_record)
+    return [name for name in BEAR_ON_RATE if text(before.get(name)) != text(now.get(name))]
 
 
 def warn_of_departures(rates: Rates, tuned_by: Sequence[str], arms: Sequence[Arm]) -> None:
