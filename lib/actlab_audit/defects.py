@@ -11,7 +11,8 @@ from actlab import metrics
 from actlab.models import LanguageModel
 from actlab.records.defect_names import BATCHES, FINAL, LAST, UNPAIRED
 from actlab.study.arm import AS_PUBLISHED
-from actlab.study.trial import LanguageTrial, Results
+from actlab.study.characters import CharacterTrial
+from actlab.study.trial import Results
 from actlab.trainers.evaluation import evaluate, exact, predict
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import Windows
@@ -61,7 +62,7 @@ def unpaired(draws: Mapping[str, tuple[Drawn, Drawn]]) -> dict[str, list[Results
 
 
 def measured(
-    on: tuple[str, ...], models: Mapping[str, LanguageModel], evaluations: Results, trial: LanguageTrial
+    on: tuple[str, ...], models: Mapping[str, LanguageModel], evaluations: Results, trial: CharacterTrial
 ) -> Results:
     """The record's block ``as_published``.
 

@@ -26,7 +26,7 @@ def test_a_study_is_shown(terminal):
     with display:
         for event in (
             Started(3, cached=2),
-            Training(one.name, trial.label, trial.length, 20, 2.5),
+            Training(one.name, trial.label, trial.iterations, 20, 2.5),
             Ended(one.name, trial.label, {"status": "done"}),
             Ended(one.name, trial.label, diverged),
             Ended(one.name, trial.label, failed),

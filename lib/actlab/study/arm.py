@@ -19,7 +19,8 @@ from actlab.plugins import Parts, described_metrics
 from actlab.records import store
 from actlab.records.defect_names import BATCHES, OF_MEASUREMENT
 from actlab.records.settings import by_content, differing, named
-from actlab.study.trial import LanguageTrial, Results, Trial
+from actlab.study.characters import CharacterTrial
+from actlab.study.trial import Results, Trial
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import spread
 
@@ -27,7 +28,7 @@ TrialTensors = Callable[[Trial, int | None], Mapping[str, Tensor]]
 """The tensors that a trial has saved, at its end or at a snapshot."""
 Predictions = Mapping[str, Tensor]
 """Label of a trial -> its probabilities (N, V) on the frozen windows."""
-AS_PUBLISHED: list[Callable[[tuple[str, ...], Mapping[str, LanguageModel], Results, LanguageTrial], Results]] = []
+AS_PUBLISHED: list[Callable[[tuple[str, ...], Mapping[str, LanguageModel], Results, CharacterTrial], Results]] = []
 """What measures the models of an arm with published defects of measurement: ``actlab_audit.defects`` adds it."""
 
 
@@ -161,8 +162,9 @@ class Comparison:
 
     def __init__(self, arm: CharacterArm, results: list[Results], tensors: TrialTensors) -> None:
         self.arm, self.measures, self.results, self.tensors = arm, arm.measures, results, tensors
-        self.first = first = cast("LanguageTrial", arm.trials[0])  # it stands for the settings that all share
-        self.finals = {trial["label"]: trial["final"] for trial in results if trial["status"] == "done"}
+        self.first = first = cast("CharacterTrial", arm.trials[0])  # it stands for the settings that all share
+        self.ended = [trial for trial in results if trial["status"] == "done"]
+        self.finals = {trial["label"]: trial["final"] for trial in self.ended}
         self.done = [trial for trial in arm.trials if trial.label in self.finals]
         any_two = arm.kind == "trials"  # an arm with changes compares each trial with the plain one of its seed
         pairs = [(a, b) for a, b in combinations(self.done, 2) if any_two or (a.seed == b.seed and not a.change)]
@@ -201,11 +203,11 @@ class Comparison:
                 for a, b in self.couples
             ]
         )
+        averaged = ("relative_pd", "total_variation", "churn", *self.own_metrics, "val_loss", "val_accuracy")
         return {
             "model_name": self.arm.config["model"],
             "activation": self.arm.config["activation"],
-            **means(("relative_pd", "total_variation", "churn", *self.own_metrics), (), pairs),
-            **means(("val_loss", "val_accuracy"), self.results),
+            **means(averaged, self.results, pairs),
             "trials": self.trials(),
             "reproducibility_metrics": pairs,
             **described_metrics(self.measures.metrics),
@@ -255,10 +257,8 @@ class Comparison:
 
     def snapshot(self, step: int) -> Results:
         """Evaluate each trial at a step, its distance to its own end, and the pairs and defects there."""
-        histories = {trial["label"]: trial["history"] for trial in self.results if trial["label"] in self.finals}
-        evaluations = {
-            label: entry for label, history in histories.items() for entry in history if entry["iteration"] == step
-        }
+        histories = [(trial["label"], entry) for trial in self.ended for entry in trial["history"]]
+        evaluations = {label: entry for label, entry in histories if entry["iteration"] == step}
         predictions, end = self.predictions(step), self.end
         to_end = {a: metrics.row_means(predictions[a], end[a], self.own_metrics) for a in predictions}
         return {

@@ -1,8 +1,9 @@
 """A study of language models on characters, the reproducibility grid: what its params file may say, and the arms that
 it plans."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import product
 from typing import Annotated, ClassVar, Literal, Self, cast
 
@@ -25,6 +26,8 @@ Change = Annotated[
     str,
     Field(pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$"),
 ]
+MOST_PAIRS = 100_000
+"""Pairs of ensembles of one size that an arm compares at most: some ten minutes for the smallest models."""
 
 
 def _model_or_arm(name: str) -> str:
@@ -97,7 +100,7 @@ class CharacterStudy(LanguageStudy):
     this share of its matrix's norm), ``threads`` (on two threads), ``bfloat16``, another seed for one stream
     (``dropout``, ``order``, ``init``) or for ``all``."""
     follow: bool = False
-    """Compare the perturbed runs at the snapshots too."""
+    """Compare the changed runs at the snapshots too."""
     snapshots: Listed[int] = ()
     """Steps at which the weights are kept and the trials compared as well."""
     ensembles: Listed[int] = ()
@@ -125,6 +128,12 @@ class CharacterStudy(LanguageStudy):
             if not 2 <= size <= half:
                 can = f"2 to {half} of {self.trials} can"
                 raise BadInput(f"ensembles: {size} trials cannot be compared with {size} others: {can}")
+            pairs = math.comb(self.trials, size) * math.comb(self.trials - size, size) // 2
+            if pairs > MOST_PAIRS:
+                raise BadInput(
+                    f"ensembles: {size} of {self.trials} trials make {pairs:,} pairs, of which {MOST_PAIRS:,} can be "
+                    "compared: choose a smaller size, or fewer trials"
+                )
         for size in self.equal_compute:
             if (share := round(steps / size)) not in self.snapshots:
                 raise BadInput(f"equal_compute: {size} networks of {share} steps each need a snapshot there")
@@ -157,7 +166,7 @@ class CharacterStudy(LanguageStudy):
 
     def changes(self, kind: str) -> list[tuple[int, str]]:
         """List seed and change of each trial of the arms of a kind: of the noise floor, which has the first seed plain,
-        repeated, and with one weight moved by one unit in the last place; of the perturbed arm."""
+        repeated, and with one weight moved by one unit in the last place; of the arm of changes (``perturbed``)."""
         if kind == "floor":
             return [(self.seed, change) for change in (PLAIN, REPEAT, NUDGE)] if self.noise_floor else []
         if kind == "perturbed":
@@ -166,35 +175,37 @@ class CharacterStudy(LanguageStudy):
         return [(seed, PLAIN) for seed in self.seeds]
 
     def arms_of(self, kind: str) -> list[Arm]:
-        """Plan the arms of a kind; in an arm of changes every stream has the trial's seed."""
-        arms: list[Arm] = []
+        """Plan the arms of a kind: one at each point of the study, if it has trials of this kind."""
         changes = self.changes(kind)
-        for planned in self.firsts() if changes else ():
-            measures = self.measures(planned, kind)
-            also = tuple(step for step in measures.snapshots if step % planned.evaluate_every)
-            varies = {} if kind == "trials" else {"varies": ALL, "fixed": 0}
-            first = planned.model_copy(update={"also": also, **varies})
-            trials = tuple(first.with_change(seed, change) for seed, change in changes)
-            words = [first.model, first.activation]
-            words += [first.varies] if first.varies != ALL else []
-            words += [kind] if kind != "trials" else []
-            config = config_of(first, kind, [trial.label for trial in trials], measures)
-            arms.append(self.arm(self.study, kind, "-".join(words), trials, config, measures, self.decided))
-        return arms
+        return [self.arm_of(first, kind, changes) for first in self.firsts()] if changes else []
+
+    def arm_of(self, first: CharacterTrial, kind: str, changes: Sequence[tuple[int, str]]) -> Arm:
+        """Plan an arm of a kind from its first trial, and from the seed and change of each."""
+        measures = self.measures(first, kind)
+        also = tuple(step for step in measures.snapshots if step % first.evaluate_every)
+        first = first.model_copy(update={"also": also})
+        name = f"{first.model}-{first.activation}"
+        if kind != "trials":  # of changes, whose seed feeds every stream
+            first = first.model_copy(update={"varies": ALL, "fixed": 0})
+            name += f"-{kind}"
+        elif first.varies != ALL:
+            name += f"-{first.varies}"
+        trials = tuple(first.with_change(seed, change) for seed, change in changes)
+        config = config_of(first, kind, [trial.label for trial in trials], measures)
+        return self.arm(self.study, kind, name, trials, config, measures, self.decided)
 
     def measures(self, first: CharacterTrial, kind: str) -> Measures:
         """Choose what is measured on an arm: where trials are compared with themselves changed, no defect of
         measurement and no ensemble."""
         protocol = defects_of(self.protocol, first.model, first.activation)
-        measures = Measures(self.prediction_windows, self.training_windows, metrics=own_metrics(self.plugins))
+        windows, metrics = (self.prediction_windows, self.training_windows), own_metrics(self.plugins)
         if kind == "trials":
-            sizes = {name: getattr(self, name) for name in ("snapshots", "ensembles", "equal_compute")}
-            return replace(measures, protocol=protocol, **sizes)
+            return Measures(*windows, self.snapshots, protocol, self.ensembles, self.equal_compute, metrics)
         defects = first.defects
         if DOUBLED in protocol:
             defects += (DOUBLED,)  # twice: recorded ids have it so
         snapshots = self.snapshots if kind == "perturbed" and self.follow else ()
-        return replace(measures, protocol=defects, snapshots=snapshots)
+        return Measures(*windows, snapshots, defects, metrics=metrics)
 
 
 Study = CharacterStudy

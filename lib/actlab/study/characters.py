@@ -120,7 +120,8 @@ class CharacterTrial(LanguageTrial):
         return load_text(self.dataset)
 
     @property
-    def text(self) -> Corpus:  # noqa: D102
+    def text(self) -> Corpus:
+        """Return its characters, with the part of the validation split that it is measured on."""
         return self.vocabulary.split_at(self.train_share).limited(self.train_fraction).part(self.validation)
 
     @property
@@ -135,7 +136,8 @@ class CharacterTrial(LanguageTrial):
     def validation_text(self) -> Tensor:  # noqa: D102
         return self.text.validation
 
-    def compared_on(self, prediction_windows: int) -> Windows:  # noqa: D102
+    def compared_on(self, prediction_windows: int) -> Windows:
+        """Return the windows on which predictions of two trials are compared."""
         return spread(self.validation_text, self.size.block_size, prediction_windows)
 
     def data(self, prediction_windows: int = 0) -> Settings:  # noqa: D102

@@ -187,7 +187,8 @@ def _trained(
     watch(Started(missing, len(arms_of) - missing))
 
     def report(task: Task, iteration: int, loss: float) -> None:
-        watch(Training(names[arms_of[task.first][0]], task.first.label, task.first.length, iteration, loss))
+        first, steps = task.first, getattr(task.first, "iterations", 0)
+        watch(Training(names[arms_of[first][0]], first.label, steps, iteration, loss))
 
     gpu = any(task.first.place != "cpu" for task in tasks)
     ended: dict[Trial, Results] = {}

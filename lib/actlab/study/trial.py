@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from actlab.data.text import Corpus, located, short_name
+from actlab.data.text import located, short_name
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel, count_parameters
 from actlab.models.vocabulary import Vocabulary
@@ -49,7 +49,8 @@ class Trial(Checked):
     """Settings that may name a part of the user's own."""
     seed: CountOrNone = 42
     change: str = ""
-    """The one thing in which it differs from the plain trial of its seed: ``repeat``, ``nudge-100``, ``order``, ..."""
+    """The one thing in which it differs from the plain trial of its seed: ``repeat``, ``nudge-100``, ``order``, ...
+    (records call it ``variant``, params files list ``perturbations``)."""
     parts: Parts = ()
     """Hashes of the parts that are a user's own: (kind, sha256)."""
 
@@ -86,11 +87,6 @@ class Trial(Checked):
     def place(self) -> str:
         """Return the device on which it trains."""
         return str(getattr(self, "device", "cpu"))
-
-    @property
-    def length(self) -> int:
-        """Return the steps of its training, where they are reported."""
-        return int(getattr(self, "iterations", 0))
 
     @classmethod
     def planned(cls, point: Settings, seed: int) -> Self:
@@ -164,10 +160,6 @@ class Trial(Checked):
         model.load_state_dict({name.removeprefix(start): t for name, t in tensors.items() if name.startswith(start)})
         return model.eval()
 
-    def compared_on(self, prediction_windows: int) -> Windows:
-        """Return the windows on which predictions of two trials are compared."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class Task:
@@ -212,11 +204,6 @@ class LanguageTrial(Trial):
     """Largest L2 norm of the gradient of all weights; 0: not limited."""
 
     @property
-    def text_sha256(self) -> str:
-        """Return the hash of a user's own text; empty for a built-in one."""
-        return dict(self.parts).get("dataset", "")
-
-    @property
     def size(self) -> Any:
         """Return the numbers behind the name of its scale."""
         raise NotImplementedError
@@ -230,11 +217,6 @@ class LanguageTrial(Trial):
         """Return the windows on which its loss is measured: an even selection of the validation text, or all of it."""
         text, block, count = self.validation_text, self.size.block_size, self.validation_windows
         return spread(text, block, count) if count else cover(text, block)
-
-    @property
-    def text(self) -> Corpus:
-        """Return its characters, with the part of the validation split that it is measured on."""
-        raise NotImplementedError
 
     @property
     def recipe(self) -> Recipe:
