@@ -6,8 +6,7 @@ from __future__ import annotations
 import pandas as pd
 
 from actlab.statistics.equal_loss import arms_of, at_loss
-from actlab.statistics.groups import Columns, group_of, grouped, tidy
-from actlab.statistics.samples import SIDES, omissions, sample_of
+from actlab.statistics.samples import SIDES, Columns, group_of, grouped, omissions, sample_of, tidy
 
 
 def beside_training(

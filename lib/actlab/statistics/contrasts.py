@@ -21,14 +21,7 @@ from scipy import special
 
 from actlab.errors import BadInput, check_name
 from actlab.statistics.estimate import LEVEL, NO_SPREAD, Array, Summary, summary
-from actlab.statistics.groups import (
-    Cell,
-    Columns,
-    cell_from,
-    group_of,
-    grouped,
-)
-from actlab.statistics.samples import Sample, samples_in
+from actlab.statistics.samples import Cell, Columns, Sample, cell_from, group_of, grouped, samples_in
 from actlab.statistics.significance import ALPHA, holm
 
 Planned = int | Sequence[Cell] | None

@@ -19,16 +19,20 @@ from numpy.typing import ArrayLike
 from actlab.errors import BadInput, check_name
 from actlab.statistics.contrasts import DIFFERENCE, Planned, cells_of, compared, decided
 from actlab.statistics.estimate import Array
-from actlab.statistics.groups import (
+from actlab.statistics.samples import (
+    SIDES,
     Cell,
     Columns,
+    Sample,
     cell_from,
     group_of,
     grouped,
     name_of,
+    omissions,
+    refuse_several,
+    run_of,
     tidy,
 )
-from actlab.statistics.samples import SIDES, Sample, omissions, refuse_several, run_of
 
 
 def equal_loss(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from actlab.statistics.contrasts import jackknife, without_each
-from actlab.statistics.groups import Columns, group_of, grouped
+from actlab.statistics.samples import Columns, group_of, grouped
 
 
 def share(part: pd.DataFrame, whole: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
