@@ -65,7 +65,6 @@ class Part:
     file: PluginFile
     label: str = ""
     note: str = ""
-    formula: str = ""
 
 
 PARTS: dict[tuple[str, str], Part] = {}
@@ -120,13 +119,10 @@ def described_metrics(metrics: Parts) -> dict[str, Any]:
 
 
 def sources(parts: Parts) -> dict[str, Any]:
-    """Describe own parts for a record's provenance, if it has any: ``plugins``, file -> source, hash, formulas."""
-    used, described = {sha256 for _, sha256 in parts}, {}
-    for file in plugin_files():
-        if file.sha256 in used:
-            formulas = {part.name: part.formula for part in PARTS.values() if part.file == file and part.formula}
-            described[file.name] = {"sha256": file.sha256, "source": file.text, "formulas": formulas}
-    return {"plugins": described} if described else {}
+    """Describe own parts for a record's provenance, if it has any: ``plugins``, file -> source, hash."""
+    used = {sha256 for _, sha256 in parts}
+    files = [file for file in plugin_files() if file.sha256 in used]
+    return {"plugins": {file.name: {"sha256": file.sha256, "source": file.text} for file in files}} if files else {}
 
 
 # Files are read and run.
@@ -249,7 +245,7 @@ def register_activation(
     if shape != (2, 3, 4):
         hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
         raise BadInput(f"the activation {name!r} must map (2, 3, {width}) to (2, 3, 4), but gives {shape}{hint}")
-    _add("activation", name, row, formula=formula)
+    _add("activation", name, row)
 
 
 @_also_as_decorator

@@ -5,7 +5,7 @@ import pytest
 
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.records.find import find
+from actlab.records.store import find
 
 
 def saved(study="one", name="charlm-gelu", **more):

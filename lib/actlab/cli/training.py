@@ -184,7 +184,6 @@ def replay(
     from actlab import paths
     from actlab.plugins import load_plugins
     from actlab.records import store
-    from actlab.records.find import find
     from actlab.study.after import replay as replays
     from actlab.study.after.load_model import trial_of
 
@@ -194,7 +193,7 @@ def replay(
     if of_all == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
     if record:
-        known = tasks = [trial_of(store.load(find(record)), trial)]
+        known = tasks = [trial_of(store.load(store.find(record)), trial)]
     else:
         known = replays.recorded_trials(study, trial)
         tasks = random.sample(known, min(sample or len(known), len(known)))

@@ -17,12 +17,9 @@ EVALUATED = ("iteration", "train_loss", "val_loss", "val_accuracy")
 
 
 def change_of(label: str) -> Row:
-    """Split a trial's name into its seed and, where it is a changed repetition, the change."""
-    seed, _, variant = label.partition("-")
-    change: Row = {"seed": int(seed)}
-    if variant:
-        change["variant"] = variant
-    return change
+    """Split a trial's name into its seed and, where it is a changed repetition, the change (key ``variant``)."""
+    seed, _, change = label.partition("-")
+    return {"seed": int(seed)} | ({"variant": change} if change else {})
 
 
 def named(trial: Record) -> Row:

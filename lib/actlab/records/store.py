@@ -12,22 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import DamagedFile, RecordError
+from actlab.errors import BadInput, DamagedFile, RecordError, check_name
 from actlab.files import write_text
 from actlab.records.schema import check_record
 from actlab.records.settings import cell_of, grouped, kind_of, labels_of, without_trials
 from actlab.records.strict import in_json, with_numbers
 
 Record = dict[str, Any]
-ONE_TEXT: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")}
-"""How ``json.dumps`` gives every value one text alone: keys sorted, no spaces."""
 ARMS = f"[!.]*-{'[0-9a-f]' * 10}.json"
 """Pattern of the files of arms (and of baselines): their names end in a hash."""
 
 
 def canonical(content: object) -> str:
-    """Write a value as its one JSON text, with ``null`` for a number that is not finite."""
-    return in_json(content, **ONE_TEXT)
+    """Write a value as its one JSON text: keys sorted, no spaces, ``null`` for a number that is not finite."""
+    return in_json(content, sort_keys=True, separators=(",", ":"))
 
 
 def digest(content: object) -> str:
@@ -79,12 +77,12 @@ def load(path: Path) -> Record:
     try:
         record = json.loads(path.read_bytes())
         expected = record.pop("checksum")
-        text = json.dumps(record, **ONE_TEXT)  # a bare NaN stays one: version 0.1 wrote it
+        actual = checksum(record)
     except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
     except (ValueError, AttributeError, KeyError, TypeError) as error:
         raise DamagedFile(path, f"it cannot be read as a record: {error!r}") from error
-    if (actual := hashlib.sha256(text.encode()).hexdigest()) != expected:
+    if actual != expected:
         raise DamagedFile(path, f"it was changed after it was written: its checksum is not {actual}")
     record = with_numbers(record) | {"checksum": expected}
     check_record(record, str(path))
@@ -93,8 +91,7 @@ def load(path: Path) -> Record:
 
 def studies() -> list[str]:
     """List the studies that have a record of trials, whether it can be read or not."""
-    folders = sorted(folder for folder in paths.results().glob("[!.]*") if folder.is_dir())
-    return [folder.name for folder in folders if arm_files(folder.name)]
+    return sorted(folder.name for folder in paths.results().glob("[!.]*") if arm_files(folder.name))
 
 
 def arm_files(study: str) -> list[Path]:
@@ -155,3 +152,29 @@ def current(records: Iterable[Record]) -> list[Record]:
             if trials < others or (trials == others and measures(small) < measures(large)):
                 superseded.add(id(small))
     return [record for record in records if id(record) not in superseded]
+
+
+def find(name: str | Path) -> Path:
+    """Find the file of a record.
+
+    Args:
+        name: its path; or study and configuration, ``repro-lite/charlm-gelu``, with or without the hash: of one that
+            grew the largest.
+
+    Raises:
+        UnknownName: no such study, or no such configuration in it.
+        BadInput: several configurations have this name; the message lists them.
+    """
+    path = Path(name)
+    if path.suffix == ".json":
+        return path
+    study, arm = path.parent.name, path.name
+    if (file := path_of(study, arm)).is_file():
+        return file
+    check_name("study", study, studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
+    names = {record["arm"]: record["arm"].rpartition("-")[0] for record in load_study(study) if kind_of(record)}
+    check_name("configuration", arm, {*names.values()}, where(study))
+    first, *others = (arm_id for arm_id, short in names.items() if short == arm)
+    if others:
+        raise BadInput(f"several configurations have this name, give one with its hash: {', '.join([first, *others])}")
+    return path_of(study, first)

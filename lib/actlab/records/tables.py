@@ -90,7 +90,8 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     the same runs as single networks of all steps, on the same text. ``published``: of runs with published defects, as
     the published code measures them."""
     check_name("losses", of, LOSSES)
-    return losses_of(arms_of(study, LOSSES[of][1]), of)
+    rows, kind = LOSSES[of]
+    return _table(arms_of(study, kind), rows, ALWAYS[of])
 
 
 def load_baselines(study: str) -> pd.DataFrame:
@@ -123,11 +124,6 @@ def trials_of(arms: Sequence[Arm]) -> pd.DataFrame:
     for kind in sorted({record["kind"] for record, _ in arms} or {"trials"}):
         always += KNOWN["measured"].get(kind, ["best_val_loss"])
     return _table(arms, blocks.trials, always)
-
-
-def losses_of(arms: Sequence[Arm], of: str) -> pd.DataFrame:
-    """Make a table with a row a network of some arms that is no single run, of one of ``LOSSES``."""
-    return _table(arms, LOSSES[of][0], ALWAYS[of])
 
 
 def curves_of(arms: Sequence[Arm]) -> pd.DataFrame:

@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import torch
 from filelock import FileLock
 from pydantic import Field
@@ -17,8 +16,7 @@ from actlab import paths
 from actlab.data import fetch
 from actlab.data.text import is_file, part_of, short_name, shown
 from actlab.data.tokenize import TOKENIZER, TokenVocabulary, tokenize_dataset
-from actlab.data.tokens import TokenStream, find_shards, load_tokens, read_shard
-from actlab.errors import DataError
+from actlab.data.tokens import TokenStream, find_shards, load_tokens
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.models.layers import LanguageModel
 from actlab.models.symmetry import MODES, POLICIES
@@ -61,15 +59,8 @@ class Shards:
 
 @lru_cache(maxsize=2)
 def own_shards(folder: str, vocab_size: int) -> Shards:
-    """Find the user's own shards, which keep the published vocabulary of the model's scale.
-
-    Raises:
-        DataError: a shard holds a token that the vocabulary lacks, since it was made with another tokenizer.
-    """
+    """Find the user's own shards, which keep the published vocabulary of the model's scale."""
     train, validation = (tuple(find_shards(paths.data() / folder, split)) for split in ("train", "val"))
-    for path in (*train, *validation):
-        if (largest := int(np.max(read_shard(path), initial=0))) >= vocab_size:
-            raise DataError(f"{path} holds token {largest}, but the vocabulary has {vocab_size}")
     hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}
     description = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
     tokenizer = paths.data() / folder / TOKENIZER
@@ -154,7 +145,7 @@ class TokenTrial(LanguageTrial):
         """Return its shards."""
         if self.shards:
             return own_shards(self.shards, self.size.vocab_size)
-        return text_shards(self.dataset, self.vocab_size, paths.cache(), self.text_sha256)
+        return text_shards(self.dataset, self.vocab_size, paths.cache(), dict(self.parts).get("dataset", ""))
 
     @property
     def content(self) -> str:  # noqa: D102
@@ -177,8 +168,8 @@ class TokenTrial(LanguageTrial):
         return self.tokens.vocabulary
 
     def fresh(self, vocab_size: int = 0) -> GPT2:  # noqa: D102
-        variant: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
-        config = replace(self.size, vocab_size=vocab_size or self.tokens.vocab_size, **variant)
+        options: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
+        config = replace(self.size, vocab_size=vocab_size or self.tokens.vocab_size, **options)
         model = GPT2(config, self.part("activation", self.activation), "matched")
         model.initialise(init_streams(self.seed))
         return model

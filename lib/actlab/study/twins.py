@@ -137,7 +137,7 @@ class TwinArm(CharacterArm):
 
 @with_axes(activation=("relu", "gelu", "swish", "smelu_05", "smelu_1"))
 class TwinStudy(CharacterStudy):
-    """A study as of characters, with followers in place of noise floor and perturbations, on one core a seed."""
+    """A study as of characters, with followers in place of noise floor and changes, on one core a seed."""
 
     kind = "twins"
     trial = TwinTrial

@@ -10,7 +10,6 @@ from actlab.data.vocabulary import KNOWN
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.records.find import find
 from actlab.study.cache import run_task, tensors_of
 from actlab.study.params import trial_in
 from actlab.study.trial import Results, Task, Trial
@@ -85,7 +84,7 @@ def load_model(record: Path | str | store.Record, seed: int | str | None = None)
             weights.
         RecordError: it cannot be trained again here.
     """
-    content = record if isinstance(record, dict) else store.load(find(record))
+    content = record if isinstance(record, dict) else store.load(store.find(record))
     model, note = model_of(trial_of(content, seed))
     if note:
         logging.getLogger("actlab").warning("%s", note)

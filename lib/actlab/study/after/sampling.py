@@ -10,7 +10,6 @@ from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
-from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.after.load_model import model_of, trial_of
 from actlab.trainers import setup
@@ -45,11 +44,11 @@ def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length:
     """Let the models of a record's trials write, as a record of its own.
 
     Args:
-        name: of the record (``records.find``).
+        name: of the record (``records.store.find``).
         seeds: of its trials; ``None`` stands for the first.
         prompt, length, draw: text to go on from; characters; the seed of the draws, which all models share.
     """
-    record = store.load(find(name))
+    record = store.load(store.find(name))
     texts, notes = dict[str, str](), dict[str, str]()
     for trial in [trial_of(record, seed) for seed in seeds]:
         model, note = model_of(trial)
