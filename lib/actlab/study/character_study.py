@@ -26,8 +26,8 @@ Change = Annotated[
     str,
     Field(pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$"),
 ]
-MOST_PAIRS = 100_000
-"""Pairs of ensembles of one size that an arm compares at most: some ten minutes for the smallest models."""
+MOST_PAIRS = 20_000
+"""Pairs of ensembles of one size that an arm has at most: they are compared in half an hour at the smallest scale."""
 
 
 def _model_or_arm(name: str) -> str:
@@ -131,8 +131,8 @@ class CharacterStudy(LanguageStudy):
             pairs = math.comb(self.trials, size) * math.comb(self.trials - size, size) // 2
             if pairs > MOST_PAIRS:
                 raise BadInput(
-                    f"ensembles: {size} of {self.trials} trials make {pairs:,} pairs, of which {MOST_PAIRS:,} can be "
-                    "compared: choose a smaller size, or fewer trials"
+                    f"ensembles: {size} of {self.trials} trials make {pairs:,} pairs, more than {MOST_PAIRS:,}: "
+                    "choose a smaller size, or fewer trials"
                 )
         for size in self.equal_compute:
             if (share := round(steps / size)) not in self.snapshots:
