@@ -15,8 +15,6 @@ One = TypeVar("One", bound=Record)
 KNOWN = read_yaml(Path(__file__).with_suffix(".yaml"))
 CELLS: dict[str, list[str]] = KNOWN["cells"]
 """Kind of record -> the factors of its study: records that share them are one cell of the study's table."""
-SERIES = {"mnist": "network"}
-"""Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 MAIN = ("trials", "mnist", "ablation")
 """Kinds whose trials differ in the seed alone."""
 DEFAULTS: dict[str, Any] = KNOWN["defaults"]
@@ -44,7 +42,7 @@ def cell_of(record: Record) -> dict[str, Any]:
 def factors(kind: str) -> tuple[tuple[str, ...], str]:
     """Return, of a kind of record, (the factors that make a study's groups, the factor whose levels it compares within
     them)."""
-    series = SERIES.get(kind, "activation")
+    series = "network" if kind == "mnist" else "activation"
     return tuple(name for name in CELLS[kind] if name != series), series
 
 

@@ -36,7 +36,7 @@ def _finite(value: object) -> object:
 
 def with_numbers(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record that was read, with NaN where its file has ``null`` for a number."""
-    if record.get("kind") in list(KINDS):
+    if record.get("kind") in KINDS:
         return {key: _filled(value, key) for key, value in record.items()}
     if "val_loss" in record:  # of a replay
         record["val_loss"] = _filled(record["val_loss"])

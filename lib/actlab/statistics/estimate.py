@@ -18,11 +18,6 @@ NO_SPREAD = 1e-12
 """A standard error below this share of the values that it is of is one of rounding: all runs agree."""
 
 
-def tail(distance: float, error: float, df: float) -> float:
-    """Return the one-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""
-    return float(special.stdtr(df, -distance / error)) if error else math.nan
-
-
 class Summary(NamedTuple):
     """Of a statistic of ``n`` runs (``contrasts.jackknife`` says of each what it is)."""
 
@@ -44,8 +39,9 @@ def summary(values: ArrayLike, size: float = 0.0) -> Summary:
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
     if error <= NO_SPREAD * max(size, abs(value)):
         error = 0.0
-    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * (error or math.nan)
-    p = min(2 * tail(abs(value), error, n - 1), 1.0)
+    scale = error or math.nan  # where all agree there is no interval
+    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * scale
+    p = min(2 * float(special.stdtr(n - 1, -abs(value) / scale)), 1.0)
     return Summary(n, value, value - reach, value + reach, error, float(n - 1), p)
 
 

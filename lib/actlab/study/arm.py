@@ -251,8 +251,8 @@ class Comparison:
 
     def as_published(self, evaluations: Results, iteration: int | None = None) -> Results:
         """Measure the same trials as the published defects of measurement show them; empty where none is on."""
-        costly = {BATCHES} if iteration is not None else set()  # at the end only
-        defects = tuple(name for name in self.measures.protocol if name in OF_MEASUREMENT and name not in costly)
+        measured = {*OF_MEASUREMENT} if iteration is None else {*OF_MEASUREMENT} - {BATCHES}  # which are costly
+        defects = tuple(name for name in self.measures.protocol if name in measured)
         return AS_PUBLISHED[-1](defects, self.models(iteration), evaluations, self.first) if defects else {}
 
     def snapshot(self, step: int) -> Results:

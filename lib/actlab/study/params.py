@@ -23,8 +23,6 @@ KINDS: Table[str] = Table(
     "kind", [("repro", "character_study"), ("mnist", "images"), ("ablation", "tokens"), ("twins", "twins")]
 )
 """Kind in a params file -> its module."""
-OF_CHARACTERS = ("trials", "floor", "perturbed")
-"""Kinds of records that a study of the kind ``repro`` makes; any other kind makes records of its own name."""
 FILTERED = {"activation": ("activation", "network"), "model": ("model",)}
 """Option -> the field that it filters: the first of these names that the kind of study has."""
 
@@ -37,7 +35,7 @@ def study_of(kind: str, where: str = "") -> type[Study]:
 
 def trial_in(record: store.Record, label: str) -> Trial:
     """Read a trial of a record of any kind back; ``RecordError`` where that lacks a setting of its trials."""
-    kind = "repro" if record["kind"] in OF_CHARACTERS else record["kind"]
+    kind = record["kind"] if record["kind"] in KINDS else "repro"  # which makes records of several kinds
     return study_of(kind).trial.of_record(record, label)
 
 
