@@ -14,7 +14,7 @@ def test_an_idx_file_is_read_behind_its_header():
 def test_digits_need_no_file():
     images = load_images("digits")
     assert list(map(len, (images.train, images.validation, images.test))) == [1297, 200, 300]
-    assert images.features == 64
+    assert images.train.pixels.shape[1] == 64
     assert images.train.pixels.aminmax() == (0, 1)
     assert images.test.labels.unique().tolist() == list(range(10))
 

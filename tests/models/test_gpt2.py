@@ -46,7 +46,8 @@ def test_no_position_sees_the_future(mode, evaluation):
 
 def output(layer, **vectors):
     """Of the layer whose symmetry-breaking vectors are these; those that it has beside them are 0."""
-    layer.symmetry.set({role: torch.zeros(8) for role in layer.symmetry.vectors()} | vectors)
+    for role, buffer in layer.symmetry.vectors().items():
+        buffer.copy_(vectors.get(role, torch.zeros(8)))
     return layer(INPUTS)
 
 
@@ -111,7 +112,8 @@ def test_evaluation_policies():
         found[policy] = other.eval()(tiny.tokens())
     assert found["last"].equal(last)
     for _, layer in net.symmetry_layers():
-        layer.set(layer.means())
+        for role, mean in layer.means().items():
+            layer.get_buffer(role).copy_(mean)
     assert net.eval()(tiny.tokens()).equal(found["mean"]) != found["mean"].equal(last)
 
 

@@ -10,8 +10,8 @@ import torch
 from actlab import cli
 from actlab.activations import find_activation
 from actlab.models import MODELS, ModelConfig, build_model
-from actlab.models.ffn import FFN
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
+from actlab.models.image_classifier import FFN
 from actlab.study.cache import run_task, train_afresh
 from actlab.study.images import ImageStudy
 from actlab.study.run import run_experiment, tasks_of

@@ -54,7 +54,7 @@ def trained(shapes, rates, batch_size=8, features=K, seeds=(0,)):
 
 def weights(stack, seed, rate, index):
     """Those of one network, named and shaped as in ``FFN``."""
-    copy, (columns, units) = seed * stack.shape[1] + rate, stack.layout.places[index]
+    copy, (columns, units) = seed * stack.shape[1] + rate, stack.places[index]
     firsts = [stack.first[copy, :, where] for where in columns]
     last = stack.last[copy, index, :, : units.stop - units.start].T
     return dict(zip(("w_out", "w_in", "w_gate"), (last, *reversed(firsts)), strict=False))

@@ -111,7 +111,7 @@ def _catalogue(what: str) -> dict[str, str]:
     from actlab.data.text import TEXTS
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES
-    from actlab.models.ffn import networks
+    from actlab.models.image_classifier import networks
     from actlab.optimizers import OPTIMIZERS
     from actlab.plugins import PARTS
     from actlab.records import store

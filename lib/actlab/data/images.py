@@ -46,11 +46,6 @@ class Images:
     validation: Part
     test: Part
 
-    @property
-    def features(self) -> int:
-        """Return how many pixels an image has, K."""
-        return self.train.pixels.shape[1]
-
 
 def parse_idx(raw: bytes) -> Tensor:
     """Return the uint8 tensor of an idx file whose content is checked: two bytes of 0, the type, how many dimensions;

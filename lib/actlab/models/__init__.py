@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from actlab.activations import find_activation
-from actlab.errors import BadInput, Table, brief, check_name
+from actlab.errors import Table, check_name
 from actlab.models.charlm import CharLM
 from actlab.models.convlm import ConvLM
 from actlab.models.hybridlm import HybridLM
@@ -78,13 +78,9 @@ def build_model(
 
     Raises:
         UnknownName: no such model, activation or ``gated_width``.
-        BadInput: no size.
     """
-    entry, function = MODELS.find(name), find_activation(activation)
     check_name("gated_width", gated_width, GATED_WIDTHS)
-    if not isinstance(config, ModelConfig):
-        raise BadInput(f"expected a ModelConfig, such as one of SCALES, got {brief(config)}")
-    model = entry.factory(config, function, gated_width)
+    model = MODELS.find(name).factory(config, find_activation(activation), gated_width)
     model.initialise(generator_for)
     return model
 

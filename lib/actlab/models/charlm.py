@@ -4,7 +4,6 @@ from typing import final
 
 from torch import Tensor, nn
 
-from actlab.activations import Activation
 from actlab.models.layers import ModelConfig, Transformer, attend
 
 
@@ -25,6 +24,7 @@ class SeparateAttention(nn.Module):
 class CharLM(Transformer):
     """429,824 parameters at lite scale. The embedding sum has no dropout."""
 
-    def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
-        residual = (config.dropout, config.dropout)
-        super().__init__(config, activation, gated_width, lambda: SeparateAttention(config), residual)
+    residual_dropout = (True, True)
+
+    def make_attention(self) -> nn.Module:
+        return SeparateAttention(self.config)

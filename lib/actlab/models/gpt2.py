@@ -4,31 +4,15 @@ Radford et al. 2019; the ablation: Silverstein, Kunin & Shyam 2026, arXiv 2601.2
 Shapes: B sequences, T positions, C features (``n_embd``), V tokens, nh heads of size hs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, wraps
-from typing import Any, final
+from typing import final
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from actlab.activations import Activation
-from actlab.models.layers import GeneratorFor, ModelConfig, Transformer, from_global_stream
+from actlab.models.layers import GeneratorFor, ModelConfig, Transformer, attend, from_global_stream
 from actlab.models.symmetry import ROLES, SymmetryBreaking
-
-_disabled = cache(torch.compiler.disable)
-
-
-def eager(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep a method out of ``torch.compile``. ``torch.compiler.disable`` itself imports the compiler where it
-    decorates, which takes 2 s."""
-
-    @wraps(method)
-    def call(*args: Any) -> Any:
-        return _disabled(method)(*args)
-
-    return call
 
 
 @dataclass(frozen=True)
@@ -65,14 +49,12 @@ class SymmetryBreakingAttention(nn.Module):
         self.symmetry = SymmetryBreaking(config.symmetry, config.n_embd // config.n_head)
 
     def forward(self, x: Tensor) -> Tensor:
-        batch, time, width = x.shape
-        qkv = self.qkv(x).view(batch, time, 3, self.n_head, width // self.n_head).permute(2, 0, 3, 1, 4)
         drawn = self.training or self.policy == "last"
         added = self.symmetry.vectors() if drawn else self.symmetry.means()
-        q, k, v = (x + added[role].to(x) if role in added else x for role, x in zip(ROLES, qkv, strict=True))
-        dropout = self.dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)  # (B, nh, T, hs)
-        return self.out(mixed.transpose(1, 2).reshape(batch, time, width))
+        projections = dict(zip(ROLES, self.qkv(x).chunk(3, dim=-1), strict=True))  # (B, T, C) each
+        for role, vector in added.items():
+            projections[role] = projections[role] + vector.repeat(self.n_head).to(projections[role])
+        return self.out(attend((*projections.values(),), self.n_head, self.dropout if self.training else 0.0))
 
 
 @final
@@ -83,21 +65,17 @@ class GPT2(Transformer):
     ``last`` leaves the last draw, ``mean`` uses the expectation.
     """
 
-    def __init__(self, config: GPT2Config, activation: Activation, gated_width: str = "matched") -> None:
-        super().__init__(
-            config,
-            activation,
-            gated_width,
-            lambda: SymmetryBreakingAttention(config),
-            residual_dropout=(config.dropout, config.dropout),
-            embedding_dropout=config.dropout,
-            tied=True,
-        )
+    config: GPT2Config
+    residual_dropout = (True, True)
+    embedding_dropout = True
+    tied = True
+
+    def make_attention(self) -> nn.Module:
+        return SymmetryBreakingAttention(self.config)
 
     def initialise(self, generator_for: GeneratorFor = from_global_stream) -> None:
         super().initialise(generator_for)
         for name, layer in self.symmetry_layers():
-            layer.set(layer.means())
             layer.generator.set_state(generator_for(name).get_state())
 
     def symmetry_layers(self) -> Iterator[tuple[str, SymmetryBreaking]]:
@@ -109,7 +87,7 @@ class GPT2(Transformer):
             self.draw()
         return super().forward(tokens)
 
-    @eager
+    @torch._disable_dynamo  # type: ignore[attr-defined]  # torch.compiler.disable imports the compiler: 2 s
     def draw(self) -> None:
         """New vectors in every layer, from its own stream."""
         for _, layer in self.symmetry_layers():

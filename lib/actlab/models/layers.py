@@ -226,30 +226,33 @@ class Block(nn.Module):
 
 
 class Transformer(LanguageModel):
-    """Pre-norm GPT: learned positions and a head without bias, in whose place a ``tied`` one has the token embedding;
-    subclasses choose attention and dropout."""
+    """Pre-norm GPT with learned positions and a head without bias; subclasses choose attention and dropout."""
 
-    def __init__(
-        self,
-        config: ModelConfig,
-        activation: Activation,
-        gated_width: str,
-        attention: Callable[[], nn.Module],
-        residual_dropout: tuple[float, float] = (0.0, 0.0),
-        embedding_dropout: float = 0.0,
-        tied: bool = False,
-    ) -> None:
+    residual_dropout: ClassVar[tuple[bool, bool]] = (False, False)
+    """Whether there is dropout after attention, and after the feed-forward layer."""
+    embedding_dropout: ClassVar[bool] = False
+    """Whether there is dropout on the sum of the embeddings."""
+    tied: ClassVar[bool] = False
+    """Whether the token embedding stands in place of the head."""
+
+    def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
         super().__init__(config)
         width = config.n_embd
         self.tokens = nn.Embedding(config.vocab_size, width)
         self.positions = nn.Embedding(config.block_size, width)
-        self.drop = Dropout(embedding_dropout)
+        self.drop = Dropout(config.dropout * self.embedding_dropout)
+        after_attention, after_feed_forward = self.residual_dropout
+        residual = (config.dropout * after_attention, config.dropout * after_feed_forward)
         self.blocks = nn.ModuleList(
-            Block(attention(), FeedForward(width, 4 * width, activation, gated_width), width, residual_dropout)
+            Block(self.make_attention(), FeedForward(width, 4 * width, activation, gated_width), width, residual)
             for _ in range(config.n_layer)
         )
         self.norm = nn.LayerNorm(width)
-        self.head = None if tied else nn.Linear(width, config.vocab_size, bias=False)
+        self.head = None if self.tied else nn.Linear(width, config.vocab_size, bias=False)
+
+    @abstractmethod
+    def make_attention(self) -> nn.Module:
+        """Make the attention of a block, (B, T, C) -> (B, T, C)."""
 
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.drop(self.tokens(tokens) + self.positions.weight[: tokens.shape[1]])  # (B, T, C)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
-from actlab.activations import Activation
-from actlab.models.layers import CausalSelfAttention, Initialiser, ModelConfig, Transformer, xavier, zeros
+from torch import nn
+
+from actlab.models.layers import CausalSelfAttention, Initialiser, Transformer, xavier, zeros
 
 
 @final
@@ -13,13 +14,9 @@ class MiniGPT(Transformer):
 
     special: ClassVar[Mapping[str, Initialiser]] = {"positions.weight": zeros, "qkv.weight": xavier}
 
-    def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
-        dropout = config.dropout
-        super().__init__(
-            config,
-            activation,
-            gated_width,
-            lambda: CausalSelfAttention(config.n_embd, config.n_head, bias=True, attention_dropout=dropout),
-            residual_dropout=(0.0, dropout),
-            embedding_dropout=dropout,
-        )
+    residual_dropout = (False, True)
+    embedding_dropout = True
+
+    def make_attention(self) -> nn.Module:
+        c = self.config
+        return CausalSelfAttention(c.n_embd, c.n_head, bias=True, attention_dropout=c.dropout)

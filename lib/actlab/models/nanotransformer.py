@@ -1,11 +1,11 @@
 """nanotransformer: a pre-norm GPT without dropout, whose attention has no biases."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import ClassVar, final
 
-from actlab.activations import Activation
-from actlab.models.layers import CausalSelfAttention, Initialiser, ModelConfig, Transformer, zeros
+from torch import nn
+
+from actlab.models.layers import CausalSelfAttention, Initialiser, Transformer, zeros
 
 
 @final
@@ -14,6 +14,5 @@ class NanoTransformer(Transformer):
 
     special: ClassVar[Mapping[str, Initialiser]] = {"positions.weight": zeros}
 
-    def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
-        attention = partial(CausalSelfAttention, config.n_embd, config.n_head, bias=False, attention_dropout=0.0)
-        super().__init__(config, activation, gated_width, attention)
+    def make_attention(self) -> nn.Module:
+        return CausalSelfAttention(self.config.n_embd, self.config.n_head, bias=False, attention_dropout=0.0)

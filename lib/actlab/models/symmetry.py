@@ -55,11 +55,6 @@ class SymmetryBreaking(nn.Module):
         """role -> (hs,) as it stands now."""
         return {role: self.get_buffer(role) for role in self.known}
 
-    def set(self, vectors: dict[str, Tensor]) -> None:
-        """Put given vectors in place."""
-        for role, vector in vectors.items():
-            self.get_buffer(role).copy_(vector)
-
     def draw(self) -> None:
         """New vectors, from the layer's own stream."""
         for role, (mean, spread) in self.known.items():

@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
-from actlab.models.ffn import FFN, count, networks
+from actlab.models.image_classifier import FFN, count, networks
 from actlab.records import store
 from actlab.records.settings import CELLS
 from actlab.study.arm import Arm, TrialTensors, means
@@ -34,7 +34,6 @@ class ImageTrial(Trial):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
     kind = "mnist"
-    path = "stacked"
     cell = tuple(CELLS["mnist"])
     identity = ("network", "hidden", "learning_rate", "batch_size", "epochs", "dataset", "protocol")
     dataset: Annotated[str, name_in("dataset", IMAGES)] = "digits"
@@ -114,7 +113,7 @@ def _about(dataset: str, protocol: str) -> Settings:
     images = load_images(dataset, protocol)
     parts = {"train": images.train, "validation": images.validation, "test": images.test}
     sizes = {name: {"images": len(part), "sha256": part.sha256} for name, part in parts.items()}
-    return {"name": dataset, "protocol": protocol, "features": images.features, **sizes}
+    return {"name": dataset, "protocol": protocol, "features": images.train.pixels.shape[1], **sizes}
 
 
 def program_of(task: Task) -> tuple[stacked.Stack, list[Generator], list[tuple[int, int, int]]]:

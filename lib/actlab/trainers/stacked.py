@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from actlab.activations import Activation
-from actlab.models.ffn import FFN
+from actlab.models.image_classifier import FFN
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 """Adam's defaults (Kingma & Ba 2015, arXiv 1412.6980), as the reference study used them."""
@@ -42,16 +42,13 @@ class Block(NamedTuple):
     units: slice
 
 
-class Layout(NamedTuple):
-    """Where S networks lie in the weights of a stack: those of one activation side by side, gates before values."""
-
-    blocks: list[Block]
-    places: dict[int, tuple[list[slice], slice]]
-    """Of each network by its number: its columns in the first layer, of the gate first, and its hidden units."""
+Places = dict[int, tuple[list[slice], slice]]
+"""Of each network by its number: its columns in the first layer, of the gate first, and its hidden units."""
 
 
-def laid_out(networks: Sequence[FFN]) -> Layout:
-    """Lay networks out, in the order in which their activations come."""
+def laid_out(networks: Sequence[FFN]) -> tuple[list[Block], Places]:
+    """Find where S networks lie in the weights of a stack: those of one activation side by side, gates before values,
+    in the order in which their activations come."""
     blocks, places, column, unit = [], {}, 0, 0
     for activation in {network.activation.name: network.activation for network in networks}.values():
         widths = {i: network.width for i, network in enumerate(networks) if network.activation.name == activation.name}
@@ -62,7 +59,7 @@ def laid_out(networks: Sequence[FFN]) -> Layout:
             places[index] = columns, slice(unit + end - own, unit + end)
         blocks.append(Block(activation, slice(column, starts[-1] + width), slice(unit, unit + width)))
         column, unit = starts[-1] + width, unit + width
-    return Layout(blocks, places)
+    return blocks, places
 
 
 class Stack:
@@ -77,21 +74,22 @@ class Stack:
 
     def __init__(self, networks: Sequence[Sequence[FFN]], learning_rates: Sequence[float]) -> None:
         kinds = networks[0]
-        self.layout, self.learning_rates = laid_out(kinds), tuple(learning_rates)
+        self.blocks, self.places = laid_out(kinds)
+        self.learning_rates = tuple(learning_rates)
         self.shape = len(networks), len(learning_rates), len(kinds)  # G, R, S
         features, self.classes = kinds[0].w_in.shape[0], kinds[0].w_out.shape[1]
-        end, widest = self.layout.blocks[-1], max(network.width for network in kinds)
+        end, widest = self.blocks[-1], max(network.width for network in kinds)
         columns, self.height = end.columns.stop + -end.columns.stop % COLUMNS, widest + -widest % UNITS
-        self._acts = [block.activation.make() for block in self.layout.blocks]
+        self._acts = [block.activation.make() for block in self.blocks]
         first = torch.zeros(*self.shape[:2], features, columns)  # (G, R, K, columns)
         last = torch.zeros(*self.shape, self.classes, self.height)  # (G, R, S, C, H)
         # (S H,): the unit in each place of every network; E, a row of zeros, where the network is narrower
-        self._slots = torch.full((len(kinds) * self.height,), end.units.stop)
-        self._places = torch.zeros(end.units.stop, dtype=torch.int64)  # (E,): the place of each unit
-        for index, (places, units) in self.layout.places.items():
+        self._unit_in_place = torch.full((len(kinds) * self.height,), end.units.stop)
+        self._place_of_unit = torch.zeros(end.units.stop, dtype=torch.int64)  # (E,): the place of each unit
+        for index, (places, units) in self.places.items():
             held = torch.arange(units.start, units.stop)
-            self._places[units] = held - units.start + index * self.height
-            self._slots[self._places[units]] = held
+            self._place_of_unit[units] = held - units.start + index * self.height
+            self._unit_in_place[self._place_of_unit[units]] = held
             for seed, network in enumerate(each[index] for each in networks):
                 gate_and_value = [weight for weight in (network.w_gate, network.w_in) if weight is not None]
                 for where, weight in zip(places, gate_and_value, strict=True):
@@ -121,8 +119,8 @@ class Stack:
         losses = F.cross_entropy(scores, labels, reduction="none").mean(1)
         delta = (scores.softmax(1) - F.one_hot(labels, self.classes).mT) * (1 / batch)  # d loss / d logits
         torch.bmm(delta, filled.mT, out=self._gradients[1].view_as(last))
-        back = torch.bmm(last.mT, delta).view(len(self.first), -1, batch).index_select(1, self._places)  # (N, E, B)
-        self._update(x, self._through(leaves, units, back))
+        back = torch.bmm(last.mT, delta).view(len(self.first), -1, batch)  # (N, S H, B)
+        self._update(x, self._through(leaves, units, back.index_select(1, self._place_of_unit)))
         return losses.view(self.shape)
 
     def _units(self, pre: Tensor, gradient: bool) -> tuple[list[Tensor], list[Tensor]]:
@@ -134,21 +132,21 @@ class Stack:
         """
         columns = pre.permute(2, 0, 1).contiguous().flatten(1)  # (columns, N B)
         columns = F.pad(columns, (0, -columns.shape[1] % RUN))
-        leaves = [columns[block.columns].T.requires_grad_(gradient) for block in self.layout.blocks]
+        leaves = [columns[block.columns].T.requires_grad_(gradient) for block in self.blocks]
         with torch.set_grad_enabled(gradient):
             return leaves, [act(leaf) for act, leaf in zip(self._acts, leaves, strict=True)]
 
     def _fill(self, units: list[Tensor], batch: int) -> Tensor:
         """Every network's hidden units in the first of H places of its own: (N S, H, B)."""
         flat = torch.cat([*(u.T for u in units), units[0].new_zeros(1, len(units[0]))])  # (E + 1, N B and more)
-        places = flat.index_select(0, self._slots)[:, : len(self.first) * batch]
+        places = flat.index_select(0, self._unit_in_place)[:, : len(self.first) * batch]
         return places.view(-1, self.height, len(self.first), batch).permute(2, 0, 1, 3).flatten(0, 1)
 
     def _through(self, leaves: list[Tensor], units: list[Tensor], back: Tensor) -> Tensor:
         """The gradient of the units (N, E, B) brought back to that of the pre-activations (N, B, columns)."""
         copies, _, batch = back.shape
         flat = F.pad(back.transpose(0, 1).flatten(1), (0, -copies * batch % RUN))  # (E, N B and more)
-        gradients = torch.autograd.grad(units, leaves, [flat[block.units].T for block in self.layout.blocks])
+        gradients = torch.autograd.grad(units, leaves, [flat[block.units].T for block in self.blocks])
         rows = torch.cat([gradient.T for gradient in gradients])[:, : copies * batch].view(-1, copies, batch)
         return F.pad(rows.permute(1, 2, 0), (0, self.first.shape[-1] - len(rows))).contiguous()
 

@@ -78,7 +78,6 @@ def equal_parameters(features: int, hidden: int, classes: int) -> int:
 class Network:
     """One row of the table of arms: an activation, and what ``hidden`` units of a plain network mean for it."""
 
-    name: str
     activation: str
     width: Callable[[int, int, int], int]
     """(pixels, hidden, classes) -> its own hidden units."""
@@ -87,8 +86,13 @@ class Network:
 def networks() -> dict[str, Network]:
     """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters
     of its own."""
-    stackable = [a for a in ACTIVATIONS.values() if not a.learns]  # a learned slope would need a training of its own
-    plain = [Network(a.name, a.name, equal_width) for a in stackable if not a.gated]
-    widths = (("equal_width", equal_width), ("equal_parameters", equal_parameters))
-    gated = [Network(f"{a.name}_{rule}", a.name, width) for a in stackable if a.gated for rule, width in widths]
-    return {row.name: row for row in plain + gated}
+    rows = {}
+    for name, activation in ACTIVATIONS.items():
+        if activation.learns:  # a learned slope would need a training of its own
+            continue
+        if activation.gated:
+            rows[f"{name}_equal_width"] = Network(name, equal_width)
+            rows[f"{name}_equal_parameters"] = Network(name, equal_parameters)
+        else:
+            rows[name] = Network(name, equal_width)
+    return rows

@@ -7,7 +7,7 @@ from tiny import ffn as network
 from torch.nn import functional as F
 
 from actlab.models import count_parameters
-from actlab.models.ffn import count, equal_parameters, equal_width
+from actlab.models.image_classifier import count, equal_parameters, equal_width
 
 K, C = 784, 10
 
