@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -35,9 +34,10 @@ def sgdm(
     place gives every arm the same v_0.
     """
     optimizer = torch.optim.SGD(params, **settings)
-    for parameter in (p for group in optimizer.param_groups for p in group["params"] if init_velocity_std):
-        velocity = torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype).mul_(init_velocity_std)
-        optimizer.state[parameter]["momentum_buffer"] = velocity.to(parameter.device)
+    for group in optimizer.param_groups if init_velocity_std else ():
+        for p in group["params"]:
+            velocity = torch.randn(p.shape, generator=generator, dtype=p.dtype).mul_(init_velocity_std)
+            optimizer.state[p]["momentum_buffer"] = velocity.to(p.device)
     return optimizer
 
 
@@ -51,11 +51,6 @@ class Optimizer:
     source: str
     defaults: Mapping[str, Any]
 
-    @property
-    def has_betas(self) -> bool:
-        """Say whether it takes ``betas``."""
-        return "betas" in self.defaults
-
 
 def _ecd(params: Parameters, generator: torch.Generator, **settings: Any) -> ECD:
     return ECD(params, seed=int(torch.randint(2**62, (), generator=generator)), **settings)
@@ -66,33 +61,31 @@ _ROWS = (
         "ecd",
         _ecd,
         "De Luca, Nachman, Silverstein & Zheng 2025, arXiv 2501.18419",
-        MappingProxyType({"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}),
+        {"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0},
     ),
     Optimizer(
         "adamw",
         lambda params, generator, **settings: torch.optim.AdamW(params, fused=True, **settings),
         "Loshchilov & Hutter 2019, arXiv 1711.05101",
-        MappingProxyType({"lr": 1e-4, "betas": (0.9, 0.999), "weight_decay": 0.0}),
+        {"lr": 1e-4, "betas": (0.9, 0.999), "weight_decay": 0.0},
     ),
     Optimizer(
         "sgd",
         lambda params, generator, **settings: torch.optim.SGD(params, **settings),
         "Sutskever et al. 2013",
-        MappingProxyType({"lr": 0.02, "momentum": 0.9, "nesterov": True, "weight_decay": 0.0}),
+        {"lr": 0.02, "momentum": 0.9, "nesterov": True, "weight_decay": 0.0},
     ),
     Optimizer(
         "sgdm",
         sgdm,
         "Sutskever et al. 2013; the random start: Silverstein, Kunin & Shyam 2026, arXiv 2601.22257",
-        MappingProxyType(
-            {"lr": 0.03, "momentum": 0.95, "nesterov": True, "weight_decay": 0.0, "init_velocity_std": 0.1}
-        ),
+        {"lr": 0.03, "momentum": 0.95, "nesterov": True, "weight_decay": 0.0, "init_velocity_std": 0.1},
     ),
     Optimizer(
         "soap",
         lambda params, generator, **settings: SOAP(params, **settings),
         "Vyas et al. 2024, arXiv 2409.11321",
-        MappingProxyType({"lr": 3e-4, "betas": (0.95, 0.95), "weight_decay": 0.01, "precondition_frequency": 10}),
+        {"lr": 3e-4, "betas": (0.95, 0.95), "weight_decay": 0.01, "precondition_frequency": 10},
     ),
 )
 OPTIMIZERS: Table[Optimizer] = Table("optimizer", ((row.name, row) for row in _ROWS))
@@ -128,8 +121,7 @@ def check_complete(optimizer: torch.optim.Optimizer, model: nn.Module) -> None:
     """
     optimised = {p for group in optimizer.param_groups for p in group["params"]}
     named = {p: name for name, p in model.named_parameters() if p.requires_grad}
-    forgotten = sorted(name for p, name in named.items() if p not in optimised)
-    strangers = len(optimised - set(named))
-    if forgotten or strangers:
-        missed = ", ".join(forgotten) or "nothing"
+    if optimised != set(named):
+        missed = ", ".join(sorted(name for p, name in named.items() if p not in optimised)) or "nothing"
+        strangers = len(optimised - set(named))
         raise BadInput(f"the optimizer misses {missed} and holds {strangers} tensors that are not the model's")

@@ -18,9 +18,12 @@ from actlab.optimizers.cached_passes import accumulate_and_move, numbers, pieces
 INNER_PRODUCTS = ("per_tensor", "global")
 SMALLEST_POTENTIAL = 1e-40
 SMALLEST_UNIT = 1e-20
-SHARED = ("eta", "F0", "nu", "conserve_energy", "inner_product")
+SHARED = ("eta", "F0", "nu", "conserve_energy", "inner_product", "seed")
 """Settings of the whole system: every parameter group has to agree on them. ``lr`` and ``weight_decay`` are a group's
 own."""
+SYSTEM: Any = "system"
+"""Key of the state that belongs to no single parameter. ``units``: one number a group, by which its momenta are stored
+divided, so that a step is one fused pass; ``turns``: the place in the turns' random stream."""
 
 
 @final
@@ -52,7 +55,7 @@ class ECD(torch.optim.Optimizer):
             on how the parameters are cut into tensors; ``global`` takes it over all parameters, as derived.
         seed: of the turns.
 
-    State: 4 bytes a parameter (float32), and d and the turns' random stream under ``state_dict()["global"]``.
+    State: 4 bytes a parameter (float32), and what ``SYSTEM`` says.
     """
 
     def __init__(
@@ -67,12 +70,7 @@ class ECD(torch.optim.Optimizer):
         inner_product: Literal["per_tensor", "global"] = "per_tensor",
         seed: int = 0,
     ) -> None:
-        self._units: list[float] = []
-        """One number a group: its momenta are stored divided by it, so that a step is one fused pass."""
-        self._dimensions = 0
-        """d, counted at the first call; 0 before it."""
         assert inner_product in INNER_PRODUCTS, f"inner_product is one of {INNER_PRODUCTS}, got {inner_product!r}"
-        self._turns = torch.Generator().manual_seed(seed)
         defaults = {
             "lr": lr,
             "eta": eta,
@@ -81,6 +79,7 @@ class ECD(torch.optim.Optimizer):
             "weight_decay": weight_decay,
             "conserve_energy": conserve_energy,
             "inner_product": inner_product,
+            "seed": seed,
         }
         super().__init__(params, defaults)
 
@@ -90,9 +89,6 @@ class ECD(torch.optim.Optimizer):
         for name in SHARED:
             assert group[name] == self.defaults[name], f"{name} concerns all parameters at once, got {group[name]!r}"
         super().add_param_group(param_group)
-        self._units.append(1.0)
-        if self._dimensions:
-            self._dimensions += sum(p.numel() for p in self.param_groups[-1]["params"])
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -109,11 +105,12 @@ class ECD(torch.optim.Optimizer):
         active = self._active()
         if not active:
             return loss
-        if not self._dimensions:
+        if SYSTEM not in self.state:
             self._start(active)
-        for parameter in active:
-            if "momentum" not in self.state[parameter]:  # its first gradient comes late: it starts at rest
-                self.state[parameter]["momentum"] = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if "momentum" not in self.state[p]:  # its first gradient comes late: it starts at rest
+                    self.state[p]["momentum"] = torch.zeros_like(p, memory_format=torch.contiguous_format)
         value = loss.item() if isinstance(loss, Tensor) else float(loss)
         potential = value + self._decay_energy() - self.param_groups[0]["F0"]
         if not potential <= SMALLEST_POTENTIAL:
@@ -123,9 +120,14 @@ class ECD(torch.optim.Optimizer):
     def _active(self) -> list[Tensor]:
         return [p for group in self.param_groups for p in group["params"] if p.grad is not None]
 
+    def _dimensions(self) -> int:
+        """Count d."""
+        return sum(p.numel() for group in self.param_groups for p in group["params"])
+
     def _start(self, active: list[Tensor]) -> None:
-        """Count the dimensions and set off along the steepest descent, at speed 1. Once."""
-        self._dimensions = sum(p.numel() for group in self.param_groups for p in group["params"])
+        """Set off along the steepest descent, at speed 1. Once."""
+        turns = torch.Generator().manual_seed(self.defaults["seed"]).get_state()
+        self.state[SYSTEM] = {"units": torch.ones(0, dtype=torch.float64), "turns": turns}
         gradients = [p.grad for p in active if p.grad is not None]
         norm = _norm(gradients)
         for parameter, gradient in zip(active, gradients, strict=True):
@@ -138,83 +140,68 @@ class ECD(torch.optim.Optimizer):
         return sum(0.5 * decay * _norm(params) ** 2 for decay, params in decayed if decay and params)
 
     def _move(self, potential: float) -> None:
-        shared, d = self.param_groups[0], self._dimensions
-        overlaps, scale = self._overlaps(shared["conserve_energy"], shared["inner_product"])
+        shared, system = self.param_groups[0], self.state[SYSTEM]
+        d = self._dimensions()
+        units = system["units"].tolist()
+        units += [1.0] * (len(self.param_groups) - len(units))  # a group's first step
+        overlaps, scale = self._overlaps(units)
         bend = shared["eta"] * d / (d - 1) / potential / 2 if d > 1 else 0.0
         for index, group in enumerate(self.param_groups):
             dt = float(group["lr"]) / math.sqrt(shared["eta"])
             kick = -dt * bend  # c
             unit = kick if abs(kick) > SMALLEST_UNIT else 1.0
             for p in group["params"]:
-                momentum = self.state[p].get("momentum")
-                if momentum is None:
-                    continue
+                momentum = self.state[p]["momentum"]
                 if p.grad is None:  # it rests, and only its unit changes
-                    momentum.mul_(self._units[index] / unit)
+                    momentum.mul_(units[index] / unit)
                     continue
-                keep = scale * self._units[index] * (1 - kick * overlaps[p])
+                keep = scale * units[index] * (1 - kick * overlaps[p])
                 if unit == kick:
                     accumulate_and_move(p, p.grad, momentum, group["weight_decay"], keep / kick, dt * kick)
                 else:
                     p.add_(momentum.mul_(keep), alpha=dt)
-            self._units[index] = unit
+            units[index] = unit
+        turns = system["turns"]
         if shared["nu"]:
-            self._turn()
+            turns, units = self._turn(units, turns), [1.0] * len(units)
+        self.state[SYSTEM] = {"units": torch.tensor(units, dtype=torch.float64), "turns": turns}
 
-    def _overlaps(self, conserve_energy: bool, inner_product: str) -> tuple[dict[Tensor, float], float]:
+    def _overlaps(self, units: list[float]) -> tuple[dict[Tensor, float], float]:
         """Compute for every tensor the p . g of its projection (its own, or for ``global`` the sum of all), and the
         factor that makes |p| = 1."""
+        shared = self.param_groups[0]
         owners, products, squares = [], [], []
-        for unit, group in zip(self._units, self.param_groups, strict=True):
+        for unit, group in zip(units, self.param_groups, strict=True):
             for p in (p for p in group["params"] if p.grad is not None):
                 force = p.grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] else p.grad
                 for momentum, gradient in pieces(self.state[p]["momentum"], force):
                     owners.append((p, unit))
                     products.append(torch.dot(momentum, gradient))
-                    if conserve_energy:
+                    if shared["conserve_energy"]:
                         squares.append(torch.dot(momentum, momentum))
         lengths = [unit**2 * square for (_, unit), square in zip(owners, numbers(squares), strict=False)]
         scale = 1 / math.sqrt(math.fsum(lengths)) if any(lengths) else 1.0
         sums: dict[Tensor, float] = dict.fromkeys((p for p, _ in owners), 0.0)
         for (p, unit), product in zip(owners, numbers(products), strict=True):
             sums[p] += scale * unit * product
-        return (sums if inner_product == "per_tensor" else dict.fromkeys(sums, math.fsum(sums.values()))), scale
+        if shared["inner_product"] == "global":
+            sums = dict.fromkeys(sums, math.fsum(sums.values()))
+        return sums, scale
 
-    def _turn(self) -> None:
+    def _turn(self, units: list[float], turns: Tensor) -> Tensor:
+        """Turn the momenta, which then have unit 1; return where the random stream stands."""
+        generator = torch.Generator()
+        generator.set_state(turns.cpu())
         momenta = [self.state[p]["momentum"] for p in self._active()]
-        for index, group in enumerate(self.param_groups):
-            for momentum in (self.state[p]["momentum"] for p in group["params"] if "momentum" in self.state[p]):
-                momentum.mul_(self._units[index])
-            self._units[index] = 1.0
-        norm = _norm(momenta)
-        if not norm:
-            return
-        noise = [torch.randn(p.shape, generator=self._turns, dtype=p.dtype).to(p.device) for p in momenta]
-        torch._foreach_mul_(momenta, 1 / norm)
-        torch._foreach_add_(momenta, noise, alpha=self.param_groups[0]["nu"] / math.sqrt(self._dimensions))
-        torch._foreach_mul_(momenta, norm / _norm(momenta))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle what belongs to no single parameter too."""
-        own = ("_dimensions", "_units", "_turns")
-        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units``
-        and ``turns``."""
-        system = {
-            "dimensions": torch.tensor(self._dimensions),
-            "units": torch.tensor(self._units, dtype=torch.float64),
-            "turns": self._turns.get_state(),
-        }
-        return {**super().state_dict(), "global": system}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over a saved state; the next step is bit for bit the one that the saved optimizer would have made."""
-        system = state_dict["global"]
-        super().load_state_dict({key: value for key, value in state_dict.items() if key != "global"})
-        self._dimensions, self._units = int(system["dimensions"]), system["units"].tolist()
-        self._turns.set_state(system["turns"].cpu())
+        for unit, group in zip(units, self.param_groups, strict=True):
+            for p in group["params"]:
+                self.state[p]["momentum"].mul_(unit)
+        if norm := _norm(momenta):
+            noise = [torch.randn(p.shape, generator=generator, dtype=p.dtype).to(p.device) for p in momenta]
+            torch._foreach_mul_(momenta, 1 / norm)
+            torch._foreach_add_(momenta, noise, alpha=self.param_groups[0]["nu"] / math.sqrt(self._dimensions()))
+            torch._foreach_mul_(momenta, norm / _norm(momenta))
+        return generator.get_state()
 
 
 def _norm(tensors: list[Tensor]) -> float:

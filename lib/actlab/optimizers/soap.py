@@ -88,17 +88,12 @@ def as_matrix(tensor: Tensor) -> Tensor:
     return tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1)
 
 
-def preconditioned_sides(shape: torch.Size, longest: int) -> dict[str, int]:
-    """Return the sides of a tensor of that shape that get a basis, with their lengths."""
-    lengths = (shape[0], shape[1:].numel()) if len(shape) > 1 else ()
-    return {side: length for side, length in zip(SIDES, lengths, strict=False) if length <= longest}
-
-
 def _start(parameter: Tensor, gradient: Tensor, state: State, group: dict[str, Any]) -> None:
     state["step"] = torch.zeros((), dtype=torch.float32)
     state["mean"], state["square"] = torch.zeros_like(gradient), torch.zeros_like(gradient)
-    for side, length in preconditioned_sides(parameter.shape, group["max_precondition_dim"]).items():
-        state[f"gram_{side}"] = gradient.new_zeros(length, length)
+    for side, length in zip(SIDES, gradient.shape, strict=True):
+        if parameter.dim() > 1 and length <= group["max_precondition_dim"]:
+            state[f"gram_{side}"] = gradient.new_zeros(length, length)
     _update_grams(gradient, state, group)
     for side in SIDES:
         if f"gram_{side}" in state:

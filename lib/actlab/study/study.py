@@ -161,7 +161,7 @@ class LanguageStudy(Study):
     @model_validator(mode="after")
     def _betas_fit(self) -> Self:
         for name in self.levels("optimizer") if getattr(self, "betas", None) else ():
-            if name in OPTIMIZERS and not OPTIMIZERS[name].has_betas:
+            if name in OPTIMIZERS and "betas" not in OPTIMIZERS[name].defaults:
                 raise BadInput(f"betas: optimizer {name!r} takes none")
         return self
 
