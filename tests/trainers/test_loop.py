@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from actlab.trainers import loop
-from actlab.trainers.determinism import perturb, reproducible, shift, weights_sha256
+from actlab.trainers.determinism import nudge_one_weight, reproducible, shift_one_weight, weights_sha256
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import RandomWindows, cover
 
@@ -55,6 +55,7 @@ class Table(nn.Module):
 
     def __init__(self):
         super().__init__()
+        self.config = tiny.CONFIG
         self.table = nn.Embedding(11, 11)
 
     def forward(self, tokens):
@@ -75,6 +76,14 @@ def test_evaluation_is_the_mean_over_every_position(length):
     assert torch.allclose(predict(model, cover(text, 8)).sum(1), torch.ones(()))
 
 
+def test_evaluation_inside_of_a_callers_autocast_has_the_same_numbers():
+    """It is of float32, whatever the caller casts."""
+    model, windows = tiny.model(), cover(tiny.text(70), 8)
+    alone = evaluate(model, windows)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert evaluate(model, windows) == alone
+
+
 def test_divergence_is_a_status(architecture):
     """A learning rate of 1e9 ends as ``diverged``, at the evaluation that saw it, with the NaN or infinity kept in the
     history."""
@@ -90,7 +99,7 @@ def test_best_is_the_first_lowest_and_never_nan():
     """Best and final are two things: the lowest validation loss (first of equals), and the last one."""
     losses = [math.nan, 3.0, 2.0, 2.5, 2.0, math.nan]
     history = [{"iteration": i, "val_loss": loss} for i, loss in enumerate(losses)]
-    trial = loop.Trial("diverged", loop.Progress(4, history), "")
+    trial = loop.Trained("diverged", loop.Progress(4, history), "")
     assert trial.best["iteration"] == 2
     assert trial.final["iteration"] == 5
 
@@ -120,7 +129,7 @@ def test_bfloat16_inside_of_a_callers_autocast_has_the_same_bits():
 def test_a_nudge_is_one_ulp_of_one_weight(architecture):
     """It moves a single number of the last matrix to its float neighbour."""
     before, after = tiny.model(architecture), tiny.model(architecture)
-    perturb(after)
+    nudge_one_weight(after)
     pairs = zip(before.named_parameters(), after.parameters(), strict=True)
     moved = {key: (a[a != b], b[a != b]) for (key, a), b in pairs if not torch.equal(a, b)}
     assert list(moved) == ["head.weight"]
@@ -170,7 +179,7 @@ def test_averages_follow_the_weights_and_change_no_bit():
         expected = seen[1]
         for weights in seen[2:]:
             expected = decay * expected + (1 - decay) * weights
-        torch.testing.assert_close(average.module.head.weight.detach(), expected)
+        torch.testing.assert_close(average.head.weight.detach(), expected)
     assert trial.weights_sha256 == tiny.run(tiny.model(), recipe).weights_sha256
 
 
@@ -178,7 +187,7 @@ def test_averages_follow_the_weights_and_change_no_bit():
 def test_a_shift_moves_one_weight_by_a_share_of_its_matrixs_norm(seed):
     """Up under an even seed, down under an odd one; which weight, the seed says."""
     plain, moved = tiny.model(), tiny.model()
-    shift(moved, 1e-2, seed)
+    shift_one_weight(moved, 1e-2, seed)
     changed = [(a, b) for a, b in zip(plain.parameters(), moved.parameters(), strict=True) if not torch.equal(a, b)]
     ((a, b),) = changed
     difference = (b - a).flatten()

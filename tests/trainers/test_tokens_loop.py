@@ -45,7 +45,7 @@ def run(shard, name, recipe, batch=4, net=None, **more):
     stream = TokenStream([shard], 8, batch, lambda epoch: generator(1, f"order/{epoch}"))
 
     def measured(net, iteration):
-        return {"tokens": iteration * recipe.micro_batches * batch * 8, **measure(net, windows(), 29)}
+        return {"tokens": iteration * recipe.micro_batches * batch * 8, **measure(net, windows())}
 
     return loop.train(loop.Training(net, optimizer, stream.batch, measured, recipe, 1, **more))
 
@@ -79,7 +79,7 @@ def test_accumulation_is_a_larger_batch(shard, name):
 
 def test_measure_agrees_with_the_other_loop_and_a_slow_standard_error():
     net, fixed = model().eval(), windows()
-    got = measure(net, fixed, 29)
+    got = measure(net, fixed)
     plain = evaluate(net, fixed)
     assert {name: got[name] for name in plain} == pytest.approx(plain, rel=1e-6)
     with torch.no_grad():

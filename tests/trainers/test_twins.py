@@ -12,26 +12,28 @@ from torch import nn
 from torch.nn import functional as F
 
 from actlab.errors import BadInput
-from actlab.trainers.determinism import perturb, weights_sha256
+from actlab.trainers.determinism import nudge_one_weight, weights_sha256
+from actlab.trainers.evaluation import evaluate
 from actlab.trainers.twins import (
     NEAR,
     RESCALED_TO,
     Network,
     Pair,
     begin,
+    compared,
     design,
     rescale,
     train_together,
     with_sources,
 )
-from actlab.trainers.windows import RandomWindows, spread
+from actlab.trainers.windows import RandomWindows, cover, spread
 
 
 def together(names, activation="relu", moved=True, model="nanotransformer"):
     """(leader, followers, measured rows) of a tiny lockstep."""
     leader, followers = tiny.model(model, activation), {name: tiny.model(model, activation) for name in names}
     for net in followers.values() if moved else ():
-        perturb(net)
+        nudge_one_weight(net)
     batch = RandomWindows(tiny.text(), 8, tiny.RECIPE, 42).batch
     rows = train_together(leader, followers, batch, tiny.RECIPE.iterations, tiny.adamw, 42)
     return leader, followers, list(rows)
@@ -96,8 +98,8 @@ def test_under_gelu_copying_is_the_tangent():
 def test_when_a_follower_copies():
     """A number is the step up to which the name holds, counted from 0."""
     names = ("own", "copied", "own-3", "copied-3", "rescaled")
-    steps = {name: [design(name).copies(step) for step in (0, 2, 3, 9)] for name in names}
-    assert steps["own"] == steps["rescaled"] == [False] * 4
+    steps = {name: [step in design(name).copying for step in (0, 2, 3, 9)] for name in names}
+    assert design("own").source is design("rescaled").source is None
     assert steps["copied"] == [True] * 4
     assert steps["own-3"] == [False, False, True, True]
     assert steps["copied-3"] == [True, True, False, False]
@@ -200,6 +202,15 @@ def test_a_frozen_pair_has_the_gates_of_the_untrained_network():
     assert "total_variation" not in rows[0]
 
 
+def test_a_compared_loss_counts_every_position_once():
+    """The last window repeats positions, which count for nothing: the loss is that of an ordinary evaluation."""
+    net, windows = tiny.model("charlm", "relu"), cover(tiny.text(70), 8)
+    network = Network("own", net)
+    (row,) = compared([network], [Pair(network, network)], windows, 0)
+    assert row["val_loss_as_trained"] == pytest.approx(evaluate(net, windows)["val_loss"])
+    assert row["total_variation"] == 0
+
+
 def test_another_network_may_lend_its_sides():
     """A pair that is driven by a third network is not compared with it, and neither copies the other."""
     names = with_sources(["driven-bit", "other-copied", "third"])
@@ -217,7 +228,7 @@ def test_another_network_may_lend_its_sides():
 def test_rescaling_moves_a_follower_on_its_line_to_the_leader():
     """Weights and the optimizer's averages alike; the leader stays."""
     nets = tuple(tiny.model("charlm", "gelu").double() for _ in range(2))
-    perturb(nets[1])
+    nudge_one_weight(nets[1])
     optimizers = tuple(torch.optim.AdamW(net.parameters(), 0.01) for net in nets)
     for net, optimizer in zip(nets, optimizers, strict=True):
         net(tiny.text()[:8].long()[None]).square().mean().backward()
@@ -237,7 +248,7 @@ def test_rescaling_does_not_change_how_fast_a_small_difference_grows():
     """A smooth network is linear in a difference so small: the growths of single stretches multiply to that of all."""
     nets = [tiny.model("charlm", "gelu") for _ in range(3)]
     for net in nets[1:]:
-        perturb(net)
+        nudge_one_weight(net)
     for net in nets:
         net.double()  # one bit of float32
     recipe = replace(tiny.RECIPE, iterations=31)

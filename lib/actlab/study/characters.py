@@ -20,7 +20,7 @@ from actlab.study.cache import checkpoint_of, snapshot_of
 from actlab.study.fields import ActivationName, Decays, NotNegative, Number, OptimizerName, Positive, Share, name_in
 from actlab.study.trial import LanguageTrial, Outcome, Report, Settings, Task, weights
 from actlab.trainers import checkpoint, loop
-from actlab.trainers.determinism import perturb, shift
+from actlab.trainers.determinism import nudge_one_weight, shift_one_weight
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
@@ -159,14 +159,14 @@ class CharacterTrial(LanguageTrial):
                 block.padding = (reach // 2, reach // 2)
         model.initialise(init_streams(self.seed_of("init")))
         if self.nudged_at == 0:
-            perturb(model)
+            nudge_one_weight(model)
         if self.change.startswith(SHIFT):
-            shift(model, float(self.change.removeprefix(SHIFT)), self.seed)
+            shift_one_weight(model, float(self.change.removeprefix(SHIFT)), self.seed)
         return model
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
         """Train it: results, weights, and those of its moving averages. Snapshots are written beside ``place``."""
-        model, validation = self.fresh().to(self.device), self.validation_set().to(self.device)
+        model, validation = self.fresh().to(self.device), self.validation_set()
         recipe, nudged = self.recipe, self.nudged_at
         settings = {"lr": self.learning_rate, "weight_decay": self.weight_decay, "betas": self.betas}
         settings |= OF_CHARACTERS.get(self.optimizer, {})
@@ -177,7 +177,7 @@ class CharacterTrial(LanguageTrial):
             if place is not None and iteration in task.snapshots:
                 checkpoint.write_tensors(snapshot_of(place, iteration), weights(net), {"iteration": iteration})
             if iteration and iteration == nudged:
-                perturb(net)
+                nudge_one_weight(net)
 
         training = loop.Training(
             model,
@@ -198,5 +198,5 @@ class CharacterTrial(LanguageTrial):
         if averages:
             results["average"] = recipe.single({d: evaluate(net, validation) for d, net in averages.items()})
         for decay, net in averages.items():
-            tensors |= weights(net.get_submodule("module"), f"average/{decay}/weights/")  # the model inside
+            tensors |= weights(net, f"average/{decay}/weights/")
         return [(results, tensors)]

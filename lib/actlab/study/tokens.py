@@ -9,7 +9,7 @@ from typing import Annotated
 import torch
 from filelock import FileLock
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from actlab import paths
@@ -175,15 +175,15 @@ class TokenTrial(LanguageTrial):
         return model
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:  # noqa: D102
-        model, validation = self.fresh().to(self.device), self.validation_set().to(self.device)
+        model, validation = self.fresh().to(self.device), self.validation_set()
         config = model.config
         stream = TokenStream(
             self.tokens.train, config.block_size, self.batch_size, lambda epoch: generator(self.seed, f"order/{epoch}")
         )
 
-        def measured(net: nn.Module, iteration: int) -> dict[str, float]:
+        def measured(net: LanguageModel, iteration: int) -> dict[str, float]:
             tokens = iteration * self.micro_batches * self.batch_size * config.block_size
-            return {"tokens": tokens, **measure(net, validation, config.vocab_size)}
+            return {"tokens": tokens, **measure(net, validation)}
 
         training = loop.Training(
             model,

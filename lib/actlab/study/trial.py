@@ -38,8 +38,6 @@ class Trial(Checked):
 
     kind: ClassVar[str]
     """The kind of its study, as params files name it."""
-    path: ClassVar[str] = "loop"
-    """The code that trains it, as records call it."""
     cell: ClassVar[tuple[str, ...]]
     """The factors of its study, which begin its name."""
     identity: ClassVar[tuple[str, ...]]
@@ -231,7 +229,7 @@ class LanguageTrial(Trial):
         changes = {key: value for key, value in settings.items() if value is not None}
         return build_optimizer(name, model.parameters(), generator(seed, "optimizer"), **changes)
 
-    def results_of(self, model: nn.Module, trained: loop.Trial) -> Results:
+    def results_of(self, model: nn.Module, trained: loop.Trained) -> Results:
         """Return the results that every trained language model has."""
         return {
             "label": self.label,

@@ -3,19 +3,20 @@ its leader, named as ``trainers.twins.design`` says."""
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self, cast
 
 import torch
-from pydantic import AfterValidator, model_validator
+from pydantic import model_validator
 from torch import nn
 from torch.optim import Optimizer
 
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
-from actlab.models import count_parameters
+from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study.arm import CharacterArm, TrialTensors
 from actlab.study.character_study import CharacterStudy
@@ -23,6 +24,7 @@ from actlab.study.characters import PLAIN, CharacterTrial
 from actlab.study.fields import Axis
 from actlab.study.study import with_axes
 from actlab.study.trial import Outcome, Report, Results, Task, weights
+from actlab.trainers import loop
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.twins import (
@@ -35,14 +37,6 @@ from actlab.trainers.twins import (
     with_sources,
 )
 from actlab.trainers.windows import RandomWindows
-
-
-def _known(follower: str) -> str:
-    design(follower)
-    return follower
-
-
-Follower = Annotated[str, AfterValidator(_known)]
 
 NOT_OF_TWINS = (
     *("schedule", "warmup", "clip", "average", "device", "compiled", "varies", "snapshots"),
@@ -75,13 +69,13 @@ class TwinTrial(CharacterTrial):
 
     def stepped_by(self, net: nn.Module) -> Optimizer:
         """Make its optimizer, over a network."""
-        rate, decay = self.learning_rate, self.weight_decay
+        parameters, rate = net.parameters(), self.learning_rate
         if self.optimizer == "sgd":
-            return torch.optim.SGD(net.parameters(), rate, momentum=0.9, nesterov=True)
+            return torch.optim.SGD(parameters, rate, momentum=0.9, nesterov=True)
         eps = 1e-4 if self.optimizer == "adamw-eps" else 1e-8
-        return torch.optim.AdamW(net.parameters(), rate, eps=eps, weight_decay=decay, fused=True)
+        return torch.optim.AdamW(parameters, rate, eps=eps, weight_decay=self.weight_decay, fused=True)
 
-    def at_first(self, follower: str) -> nn.Module:
+    def at_first(self, follower: str) -> LanguageModel:
         """Make the network of a follower, or of the leader, after its first change."""
         made = design(follower) if follower else Design("")
         start = self.with_change(self.seed, "init" if made.other_seed else PLAIN)
@@ -93,26 +87,21 @@ class TwinTrial(CharacterTrial):
         followers = {name: self.at_first(name) for name in with_sources([t.change for t in task.trials if t.change])}
         nets = {LEADER: self.at_first(LEADER), **followers}
         batches = RandomWindows(self.text.train, self.size.block_size, self.recipe, self.seed)
-        started, since = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+        progress, since = loop.Progress(), time.perf_counter()
         lockstep = nets[LEADER], followers, batches.batch, self.iterations, self.stepped_by, self.seed, report
         rows = list(train_together(*lockstep, windows=validation, evaluate_every=self.evaluate_every))
-        spent = {"training": (time.perf_counter() - since) / len(nets), "evaluation": 0.0}
+        progress.seconds["training"] = (time.perf_counter() - since) / len(nets)
         outcomes = []
-        for trial in task.trials:
+        for trial in cast("tuple[Self, ...]", task.trials):
             net = nets[trial.change].float()
             final = {"iteration": self.iterations, **evaluate(net, validation)}
+            status = "done" if math.isfinite(final["val_loss"]) else "diverged"
+            end = loop.Trained(status, replace(progress, history=[final]), weights_sha256(net))
             results = {
-                "label": trial.label,
-                "seed": trial.seed,
+                **trial.results_of(net, end),
                 "variant": trial.change,
-                "status": "done" if math.isfinite(final["val_loss"]) else "diverged",
-                "final": final,
                 "best": {"val_loss": final["val_loss"]},
                 "history": [],
-                "started": started,
-                "seconds": spent,
-                "n_parameters": count_parameters(net),
-                "weights_sha256": weights_sha256(net),
                 "steps": [row for row in rows if row["change"] == trial.change],
             }
             outcomes.append((results, weights(net)))
@@ -125,12 +114,12 @@ class TwinArm(CharacterArm):
     def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
         """Measure as of characters, on each leader and its followers; ``steps`` holds what was measured along
         training."""
-        ends, steps = [dict(trial) for trial in results], dict[int, list[Results]]()
+        ends, steps = [dict(trial) for trial in results], defaultdict[int, list[Results]](list)
         for end in ends:
             for row in end.pop("steps", ()):
-                pair = {"between": ["-".join(filter(None, (str(end["seed"]), row["beside"]))), end["label"]], **row}
-                del pair["change"], pair["beside"]
-                steps.setdefault(pair.pop("iteration"), []).append(pair)
+                beside = "-".join(filter(None, (str(end["seed"]), row["beside"])))
+                values = {name: value for name, value in row.items() if name not in ("iteration", "change", "beside")}
+                steps[row["iteration"]].append({"between": [beside, end["label"]], **values})
         along = [{"iteration": at, "pairs": pairs} for at, pairs in sorted(steps.items())]
         return {**super().measured(ends, tensors), "steps": along}
 
@@ -145,24 +134,23 @@ class TwinStudy(CharacterStudy):
     recorded = ("twins",)
     noise_floor: Literal[False] = False
     """None: the followers take its place."""
-    followers: Axis[Follower] = ("own", "copied")
+    followers: Axis[str] = ("own", "copied")
     """Networks beside the leader: how they start and whose slopes they use (``trainers.twins.design``); rescaled: put
     back close to the leader every ten steps."""
 
     @model_validator(mode="after")
     def _trains_as_twins_do(self) -> Self:
-        gated = [name for name in self.levels("activation") if name in ACTIVATIONS and ACTIVATIONS[name].gated]
-        designs = {name: design(name) for name in self.followers}
-        copying = [name for name, made in designs.items() if made.source is not None]
-        if gated and copying:
-            raise BadInput(
-                f"activation={gated[0]}: {copying[0]} copies slopes, and a product of two inputs has no single one: "
-                "choose the followers own or rescaled"
-            )
+        gated = [name for name in self.levels("activation") if ACTIVATIONS[name].gated]
         for name in NOT_OF_TWINS:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise BadInput(f"{name}: kind: twins trains without it, leave it out")
-        for name, made in designs.items():
+        for name in self.followers:
+            made = design(name)
+            if gated and made.source is not None:
+                raise BadInput(
+                    f"activation={gated[0]}: {name} copies slopes, and a product of two inputs has no single one: "
+                    "choose the followers own or rescaled"
+                )
             if (name == RESCALED or made.change not in OF_FLOAT32) and self.levels("dtype") != ("float64",):
                 raise BadInput(
                     f"followers: {name} differs from its leader by less than float32 holds; give dtype: float64"

@@ -1,5 +1,5 @@
-"""Determinism: seeded global streams and deterministic kernels, the hash of weights, and the
-perturbations of a single weight."""
+"""Determinism: seeded global streams and deterministic kernels, the hash of weights, and the changes of a single
+weight."""
 
 import hashlib
 import math
@@ -59,17 +59,20 @@ def weights_sha256(model: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def perturb(model: nn.Module, place: int = 0, size: float = 0.0) -> None:
-    """The 1-ULP perturbation: the first weight of the last matrix, or the one at ``place`` there, moves by one unit in
-    the last place, or by ``size``."""
-    weight = [p for p in model.parameters() if p.dim() > 1][-1]
+def nudge_one_weight(model: nn.Module, place: int = 0, size: float = 0.0) -> None:
+    """Move the first weight of the last matrix, or the one at ``place`` there, to its next float (by one unit in the
+    last place), or by ``size``."""
+    matrix = [p for p in model.parameters() if p.dim() > 1][-1]
     with torch.no_grad():
-        moved = weight.view(-1)[place : place + 1]
-        moved.copy_(moved + size if size else torch.nextafter(moved, torch.full_like(moved, math.inf)))
+        weight = matrix.view(-1)[place]
+        if size:
+            weight.add_(size)
+        else:
+            weight.nextafter_(torch.tensor(math.inf))
 
 
-def shift(model: nn.Module, size: float, seed: int) -> None:
-    """One weight of one matrix, both drawn by the seed, moves by ``size`` times the L2 norm of its matrix: up under an
+def shift_one_weight(model: nn.Module, size: float, seed: int) -> None:
+    """Move one weight of one matrix, both drawn by the seed, by ``size`` times the L2 norm of its matrix: up under an
     even seed, down under an odd one."""
     draw = generator(seed, "shift")
     matrices = [p for p in model.parameters() if p.dim() > 1]

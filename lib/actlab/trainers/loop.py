@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from actlab.models import LanguageModel
 from actlab.optimizers import check_complete
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
@@ -34,6 +34,7 @@ class Progress:
     """What a trial knows about itself so far; all of it goes through checkpoints and into the record."""
 
     iteration: int = 0
+    """That of the last evaluation."""
     history: list[dict[str, float]] = field(default_factory=list)
     """One entry an evaluation: iteration, train_loss (mean over the batches since the last one, dropout on), val_loss,
     val_accuracy (%); on tokens also tokens and val_standard_error."""
@@ -43,14 +44,14 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A finished trial."""
+class Trained:
+    """The end of a training."""
 
     status: str
     """``done`` or ``diverged`` (a loss was not finite)."""
     progress: Progress
     weights_sha256: str
-    averages: tuple[nn.Module, ...] = ()
+    averages: tuple[LanguageModel, ...] = ()
     """The model with each moving average of the weights that the recipe asks for."""
 
     @property
@@ -68,13 +69,13 @@ class Trial:
 class Training:
     """What both kinds of training hand to the loop."""
 
-    model: nn.Module
+    model: LanguageModel
     """Freshly initialised, on the recipe's device; (B, T) int64 -> logits (B, T, V). Changed in place."""
     optimizer: Optimizer
     """Over every parameter of the model. It is always given a closure. A rate in a group is the full one."""
     batch: Callable[[int], tuple[Tensor, Tensor]]
     """(inputs, targets) of a micro-batch by its number (from 0), both (B, T) int64."""
-    measured: Callable[[nn.Module, int], dict[str, float]]
+    measured: Callable[[LanguageModel, int], dict[str, float]]
     """An evaluation of the model at an iteration."""
     recipe: Recipe
     seed: int
@@ -93,46 +94,40 @@ class Training:
     def __post_init__(self) -> None:
         """``BadInput``: a parameter that the optimizer does not have."""
         check_complete(self.optimizer, self.model)
+        self.rates = [settings["lr"] for settings in self.optimizer.param_groups]
         self.model.train()
+        self.forward: Any = self.model
+        if self.recipe.compiled and torch.device(self.recipe.device).type != "cpu":
+            # one graph of kernels that a GPU replays takes a third of the time of launching them one by one; on a CPU
+            # it takes longer to compile than it gains
+            self.forward = torch.compile(self.model, mode="reduce-overhead")
         ways = [get_ema_multi_avg_fn(decay) for decay in self.recipe.decays]  # type: ignore[no-untyped-call]
         self.averages = tuple(AveragedModel(self.model, multi_avg_fn=way) for way in ways)
-
-    @property
-    def forward(self) -> Any:
-        """What trains: the model or, where it is ``compiled``, one graph of kernels that a GPU replays, which takes a
-        third of the time of launching them one by one. On a CPU it takes longer to compile than it gains."""
-        on_gpu = torch.device(self.recipe.device).type != "cpu"
-        return torch.compile(self.model, mode="reduce-overhead") if self.recipe.compiled and on_gpu else self.model
-
-    @property
-    def saved(self) -> nn.Module:
-        """What checkpoints hold: the model and its averages."""
-        return nn.ModuleList([self.model, *self.averages]) if self.averages else self.model
 
     def evaluated(self, iteration: int, loss_sum: float, progress: Progress) -> bool:
         """Add an evaluation to the history; whether its losses are finite. ``loss_sum``: over the steps since the last
         one."""
-        steps = iteration - (progress.history[-1]["iteration"] if progress.history else 0)
+        steps = iteration - progress.iteration
         train_loss = loss_sum / steps if steps else math.nan
         values = self.measured(self.model, iteration)
         progress.iteration = iteration
         progress.history.append({"iteration": iteration, "train_loss": train_loss, **values})
         return math.isfinite(values["val_loss"]) and not (steps and not math.isfinite(train_loss))
 
-    def step(self, gradients: Callable[[Batches], Tensor], iteration: int, rates: list[float]) -> Tensor:
+    def step(self, iteration: int) -> Tensor:
         """One step of the optimizer at its scheduled rate; the loss before it."""
-        for settings, rate in zip(self.optimizer.param_groups, rates, strict=True):
+        for settings, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
             settings["lr"] = rate * self.recipe.rate(iteration)
         each = self.recipe.micro_batches
         batches = [self.batch(iteration * each + number) for number in range(each)]
         optimizer: Any = self.optimizer  # whose stub has numbers for losses
         with torch.no_grad():  # of a user's own optimizer too
-            loss: Tensor = optimizer.step(lambda: gradients(batches))
+            loss: Tensor = optimizer.step(lambda: self.gradients(batches))
         for average in self.averages:
             average.update_parameters(self.model)
         return loss
 
-    def gradients(self, forward: nn.Module, batches: Batches) -> Tensor:
+    def gradients(self, batches: Batches) -> Tensor:
         """Accumulate those of a step's micro-batches; their mean loss. bfloat16: autocast of the forward pass."""
         self.optimizer.zero_grad(set_to_none=True)
         torch.clear_autocast_cache()  # inside of a caller's own autocast it would keep the weights of the last step
@@ -140,7 +135,7 @@ class Training:
         total = torch.zeros((), device=device)
         for inputs, targets in batches:
             with torch.autocast(torch.device(device).type, torch.bfloat16, enabled=self.recipe.dtype == "bfloat16"):
-                logits = forward(inputs.to(device, non_blocking=True))
+                logits = self.forward(inputs.to(device, non_blocking=True))
             correct = targets.to(device, non_blocking=True).flatten()
             loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / len(batches)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -150,11 +145,10 @@ class Training:
         return total
 
 
-def train(training: Training) -> Trial:
+def train(training: Training) -> Trained:
     """The loop itself."""
-    recipe, model, saved, saved_at = training.recipe, training.model, training.saved, training.saved_at
-    gradients = partial(training.gradients, training.forward)
-    rates = [settings["lr"] for settings in training.optimizer.param_groups]
+    recipe, model, saved_at = training.recipe, training.model, training.saved_at
+    saved = nn.ModuleList([model, *training.averages])  # in checkpoints
     status, clock = "done", time.perf_counter
     with reproducible(derive(training.seed, "dropout")):
         progress = Progress()
@@ -164,7 +158,7 @@ def train(training: Training) -> Trial:
         running = exact(torch.zeros((), device=recipe.device))
         for iteration in range(progress.iteration, recipe.iterations + 1):
             due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in training.also
-            if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
+            if due and (not progress.history or progress.iteration < iteration):
                 loss_sum, now = running.item(), clock()  # the sum first: it waits for the device
                 running.zero_()
                 progress.seconds["training"] += now - since
@@ -180,9 +174,10 @@ def train(training: Training) -> Trial:
                     checkpoint.save(saved_at, saved, training.optimizer, asdict(progress))
             if iteration == recipe.iterations:
                 break
-            loss = training.step(gradients, iteration, rates)
+            loss = training.step(iteration)
             running += loss.to(running.device)
             if training.on_progress is not None and clock() - reported > 0.1:
                 reported = clock()
                 training.on_progress(iteration + 1, loss.item())
-    return Trial(status, progress, weights_sha256(model), training.averages)
+    averages: Any = tuple(average.module for average in training.averages)
+    return Trained(status, progress, weights_sha256(model), averages)

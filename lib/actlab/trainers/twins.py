@@ -11,9 +11,10 @@ began. How fast it leaves again is the largest Lyapunov exponent of training (Be
 
 import math
 import re
+import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import repeat
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +24,8 @@ from torch.optim import Optimizer
 from actlab.activations import slope
 from actlab.errors import BadInput
 from actlab.metrics import total_variation
-from actlab.trainers.determinism import perturb, reproducible
+from actlab.models import LanguageModel
+from actlab.trainers.determinism import nudge_one_weight, reproducible
 from actlab.trainers.seeds import derive
 from actlab.trainers.windows import Windows
 
@@ -47,25 +49,21 @@ class Design:
     size such as ``1e-9``; empty: none."""
     source: str | None = None
     """The network whose slopes it uses; ``None``: its own."""
+    copying: range = range(sys.maxsize)
+    """The steps in which it uses them."""
     near: bool | None = None
     """It copies only where the source's input is near the corner (True), or only elsewhere (False)."""
     other_seed: bool = False
     """Whether it starts from the weights of another seed."""
     beside: tuple[str, ...] = (LEADER,)
     """The networks that it is compared with."""
-    start: int = 0
-    """The step from which it copies."""
-    stop: float = math.inf
-    """The step before which it does."""
     flip: int | None = None
     """The step in which the gate of its first activation whose input is nearest to 0 is flipped."""
 
-    def copies(self, iteration: int) -> bool:
-        """Say whether it uses the slopes of its source at a step (from 0)."""
-        return self.source is not None and self.start <= iteration < self.stop
-
 
 DESIGNS: Mapping[str, Design] = {
+    "own": Design(),
+    "copied": Design(source=LEADER),
     RESCALED: Design(),
     "near": Design(source=LEADER, near=True),
     "elsewhere": Design(source=LEADER, near=False),
@@ -79,7 +77,6 @@ DESIGNS: Mapping[str, Design] = {
     "other-copied": Design("", source=LEADER, other_seed=True),
 }
 """The followers with a name of their own. ``untrained`` stays as it was initialised, and lends its masks."""
-FOLLOWER = r"(own|copied|flip)(?:-(?:([1-9]\d{0,5})|(ulp|1e-\d{1,2})))?"
 
 
 def design(name: str) -> Design:
@@ -87,41 +84,44 @@ def design(name: str) -> Design:
 
     ``own``, ``copied``: one bit away, with its own slopes or the leader's; ``own-50``, ``copied-50``: until that step
     only; ``own-1e-9``, ``own-ulp``: with that first change; ``flip-50``: the leader, but for one gate in that step; or
-    a name of ``DESIGNS``.
+    another name of ``DESIGNS``.
     """
     if name in DESIGNS:
         return DESIGNS[name]
-    if match := re.fullmatch(FOLLOWER, name):
-        mode, step, change = match.groups()
-        if mode == "flip" and step:
-            return Design("", flip=int(step))
-        if mode == "copied":
-            return Design(change or "bit", LEADER, stop=int(step) if step else math.inf)
+    mode, _, ending = name.partition("-")
+    if mode in ("own", "copied") and re.fullmatch(r"ulp|1e-\d{1,2}", ending):
+        return replace(DESIGNS[mode], change=ending)
+    if ending.isdecimal():
+        step = int(ending)
         if mode == "own":
-            return Design(source=LEADER, start=int(step)) if step else Design(change or "bit")
-    known = ["own", "copied", "own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
+            return Design(source=LEADER, copying=range(step, sys.maxsize))
+        if mode == "copied":
+            return Design(source=LEADER, copying=range(step))
+        if mode == "flip":
+            return Design("", flip=step)
+    known = ["own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
     raise BadInput(f"a follower is called {', '.join(known)}, not {name!r}")
 
 
-def with_sources(names: Sequence[str]) -> list[str]:
+def with_sources(names: Iterable[str]) -> list[str]:
     """List these followers, and before each the networks whose slopes it uses or that it is compared with."""
     found: list[str] = []
     for name in names:
         made = design(name)
-        found += [*with_sources([each for each in (made.source, *made.beside) if each]), name]
+        found += [*with_sources(filter(None, (made.source, *made.beside))), name]
     return list(dict.fromkeys(found))
 
 
-def begin(net: nn.Module, change: str, dtype: torch.dtype) -> nn.Module:
+def begin(net: LanguageModel, change: str, dtype: torch.dtype) -> LanguageModel:
     """Make the first change of its design in a fresh network in float32, and bring it to the type in which it
     trains."""
     if "bit" in change:
-        perturb(net, place=int(change == "second bit"))
+        nudge_one_weight(net, place=int(change == "second bit"))
     net.to(dtype)
     if change == "ulp":
-        perturb(net)
+        nudge_one_weight(net)
     elif change.startswith("1e-"):
-        perturb(net, size=float(change))
+        nudge_one_weight(net, size=float(change))
     return net
 
 
@@ -167,14 +167,14 @@ class Network:
         """Return what an activation gives in place of ``out``; ``None``: that."""
         if self.step is None:
             return None
-        b, place = given[0], len(self.inputs)
+        b, place, near = given[0], len(self.inputs), self.design.near
         self.inputs.append(b.detach())
         if self.step == self.design.flip and place == 0 and self.net.training:
             nearest = torch.arange(b.numel()).view_as(b) == b.abs().argmin()
             return torch.where(nearest, b - out, out)  # of relu: b where it gave 0, and 0 where it gave b
-        if self.source is None or not self.design.copies(self.step):
+        if self.source is None or self.step not in self.design.copying:
             return None
-        a, near = self.source.inputs[place], self.design.near
+        a = self.source.inputs[place]
         with torch.enable_grad():
             slope_at_a = slope(activation.forward, a)
         tangent = activation.forward(a) + slope_at_a * (b - a)
@@ -182,10 +182,9 @@ class Network:
 
 
 @torch.no_grad()
-def distance(tensors: Iterable[Tensor], others: Iterable[Tensor | float]) -> float:
-    """Return the L2 norm of the difference of two lists of tensors, in double precision."""
-    squares = [(a - b).double().square().sum().item() for a, b in zip(tensors, others, strict=False)]
-    return math.sqrt(sum(squares))
+def norm(tensors: Iterable[Tensor]) -> float:
+    """Return the L2 norm of all these tensors together, in double precision."""
+    return math.sqrt(sum(tensor.double().square().sum().item() for tensor in tensors))
 
 
 def reach(a: Tensor) -> Tensor:
@@ -201,15 +200,19 @@ def crossings(a: Tensor, b: Tensor) -> Tensor:
     return torch.stack([*counts, (b - a)[near].abs().sum() / width]).double()
 
 
+NOTHING = torch.zeros(4, dtype=torch.float64)
+"""The ``crossings`` of no step."""
+
+
 @dataclass
 class Pair:
     """Two networks that are compared, along their training."""
 
     one: Network
     other: Network
-    last: Tensor = field(default_factory=lambda: torch.zeros(4, dtype=torch.float64))
+    last: Tensor = NOTHING
     """The ``crossings`` of the last step."""
-    since: Tensor = field(default_factory=lambda: torch.zeros(4, dtype=torch.float64))
+    since: Tensor = NOTHING
     """Those since the last measured step."""
     first: dict[str, int] = field(default_factory=dict)
     """The first step with a crossing, if there was one."""
@@ -218,20 +221,25 @@ class Pair:
         """Count the crossings of a step."""
         layers = zip(self.one.inputs, self.other.inputs, strict=True)
         self.last = torch.stack([crossings(a, b) for a, b in layers]).sum(0)
-        self.since += self.last
+        self.since = self.since + self.last
         if self.last[1] and not self.first:
             self.first = {"first_crossing": iteration}
 
     def gradient_distance(self) -> float:
         """Return the norm of the difference of the gradients over that of the first one's."""
-        gradients = self.one.gradients()
-        return distance(gradients, self.other.gradients()) / distance(gradients, repeat(0.0))
+        one, other = self.one.gradients(), self.other.gradients()
+        return norm(a - b for a, b in zip(one, other, strict=True)) / norm(one)
+
+    def weight_distance(self) -> float:
+        """Return the norm of the difference of all weights."""
+        weights = zip(self.one.net.parameters(), self.other.net.parameters(), strict=True)
+        return norm(b - a for a, b in weights)
 
     def row(self) -> dict[str, float]:
         """Return the columns of a measured step; the counts begin anew."""
         inputs, crossed, density, expected = self.last.tolist()
         _, all_crossed, _, all_expected = self.since.tolist()
-        self.since.zero_()
+        self.since = NOTHING
         return {
             "sides_apart": crossed / inputs,
             "inputs": int(inputs),
@@ -248,17 +256,16 @@ def compared(networks: Iterable[Network], pairs: Sequence[Pair], windows: Window
     """Measure the total variation of each pair, as ordinary networks and with the slopes with which they train
     (``_as_trained``), and the second's loss with these."""
     rows: list[dict[str, float]] = [{} for _ in pairs]
-    targets = windows.targets.flatten()
     for ending, at in (("", None), ("_as_trained", step)):
-        parts = [
-            {each.name: each.logits(tokens, at) for each in networks} for tokens in torch.split(windows.inputs, 32)
-        ]
+        logits = defaultdict[str, list[Tensor]](list)
+        for tokens in torch.split(windows.inputs, 32):
+            for each in networks:
+                logits[each.name].append(each.logits(tokens, at))
         for row, pair in zip(rows, pairs, strict=True):
-            p, q = (torch.cat([part[each.name] for part in parts]).flatten(0, 1) for each in (pair.one, pair.other))
-            row[f"total_variation{ending}"] = total_variation(p.double().softmax(-1), q.double().softmax(-1))
+            p, q = (torch.cat(logits[each.name]).flatten(0, 1).double() for each in (pair.one, pair.other))
+            row[f"total_variation{ending}"] = total_variation(p.softmax(-1), q.softmax(-1))
             if ending:
-                loss = F.cross_entropy(q.double(), targets, reduction="sum")
-                row[f"val_loss{ending}"] = loss.item() / len(targets)
+                row[f"val_loss{ending}"] = F.cross_entropy(q, windows.targets.flatten()).item()
     return rows
 
 
@@ -273,8 +280,7 @@ def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Opti
     for one, other in zip(*(net.parameters() for net in nets), strict=True):
         other.data.copy_(torch.lerp(one.data, other.data, share))
         for name, value in follower.state[other].items():
-            if name != "step":
-                value.copy_(torch.lerp(leader.state[one][name], value, share))
+            value.copy_(torch.lerp(leader.state[one][name], value, share))
             if name == "exp_avg_sq":
                 value.clamp_(min=0)  # a mean of squares, also where it is put further away
 
@@ -288,7 +294,7 @@ def train_together(
     seed: int,
     on_progress: Callable[[int, float], None] | None = None,
     windows: Windows | None = None,
-    evaluate_every: int = 0,
+    evaluate_every: int = 1,
 ) -> Iterator[dict[str, float | str]]:
     """Train a leader and its followers in lockstep: the same batches and the same dropout masks at every step.
 
@@ -317,32 +323,30 @@ def train_together(
         networks[name] = Network(name, net, None if source is None else networks[source])
     optimizers = {name: optimizer(network.net) for name, network in networks.items()}
     pairs = [Pair(networks[beside], networks[name]) for name in followers for beside in design(name).beside]
-    every = evaluate_every or iterations
-    evaluated = {*range(every, iterations, every), iterations - 1}
     with reproducible(derive(seed, "dropout")):
         for iteration in range(iterations):
+            last = iteration == iterations - 1
             tokens, targets = batch(iteration)
-            dropout = torch.get_rng_state()
-            losses = {}
-            for name, network in networks.items():
+            dropout, losses = torch.get_rng_state(), []
+            for network in networks.values():
                 torch.set_rng_state(dropout)
-                losses[name] = network.backward(tokens, targets, iteration)
+                losses.append(network.backward(tokens, targets, iteration))
             rows: list[dict[str, float | str]] = []
             for pair in pairs:
                 pair.count(iteration)
-                if iteration < 100 or iteration % 10 == 0 or iteration == iterations - 1:
+                if iteration < 100 or iteration % 10 == 0 or last:
                     rows.append({"iteration": iteration, "change": pair.other.name, "beside": pair.one.name})
                     rows[-1] |= {"gradient_distance": pair.gradient_distance(), **pair.row()}
             for name, each in optimizers.items():
                 if name != UNTRAINED:
                     each.step()
             if on_progress is not None:
-                on_progress(iteration + 1, losses[LEADER])
-            if rows and windows is not None and iteration in evaluated:
+                on_progress(iteration + 1, losses[0])
+            if windows is not None and rows and (last or (iteration and iteration % evaluate_every == 0)):
                 for row, more in zip(rows, compared(networks.values(), pairs, windows, iteration), strict=True):
                     row.update(more)
             for pair, row in zip(pairs, rows, strict=False):
-                away = distance(pair.other.net.parameters(), pair.one.net.parameters())
+                away = pair.weight_distance()
                 yield row | {"weight_distance": away}
                 if pair.other.name == RESCALED and iteration % RESCALED_EVERY == 0 and away:
                     rescale((leader, pair.other.net), (optimizers[LEADER], optimizers[RESCALED]), RESCALED_TO / away)

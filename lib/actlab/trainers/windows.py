@@ -34,10 +34,6 @@ class Windows:
             digest.update(tensor.cpu().to(torch.int32).numpy().tobytes())
         return digest.hexdigest()
 
-    def to(self, device: str | torch.device) -> "Windows":
-        """The same windows on a device."""
-        return Windows(self.inputs.to(device), self.targets.to(device))
-
 
 def cover(text: Tensor, block_size: int) -> Windows:
     """Windows that predict every character of ``text`` but the first exactly once.
@@ -45,10 +41,9 @@ def cover(text: Tensor, block_size: int) -> Windows:
     They stand side by side; the last one is moved back to fit, and the positions that it repeats do not count.
     """
     last = _last_start(len(text), block_size)
-    starts = torch.arange(0, last + 1, block_size)
-    repeated = int(starts[-1]) + block_size - last if starts[-1] < last else 0
-    windows = _windows(text, torch.cat([starts, torch.tensor([last])]) if repeated else starts, block_size)
-    windows.targets[-1, :repeated] = SKIP
+    starts = torch.arange(0, last + block_size, block_size)
+    windows = _windows(text, starts.clamp(max=last), block_size)
+    windows.targets[-1, : starts[-1] - last] = SKIP
     return windows
 
 
