@@ -8,6 +8,6 @@ from actlab.study import provenance
 
 def save(study, file, **measured):
     """The record of this moment."""
-    record = {"kind": study, "study": study, **measured, "provenance": provenance.of_record(path="tests", data={})}
+    record = {"kind": study, "study": study, **measured, "provenance": provenance.of_record({})}
     store.save(store.path_of(study, f"{file}-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)
     return record

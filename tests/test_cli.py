@@ -109,7 +109,6 @@ replay nowhere.json --all: give a record, or --all
 replay --all --study nowhere: unknown study 'nowhere'
 replay --all: none of 0 trials
 data get shakespear: did you mean 'shakespeare'?
-data get pydoc: needs no download
 data tokenize mnist: unknown dataset 'mnist'
 """)
 

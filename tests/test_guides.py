@@ -17,6 +17,7 @@ from tiny import ran, typed
 from actlab import paths
 from actlab.records import store
 from actlab.study.after import replay
+from actlab.study.workers import pool
 
 BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(
@@ -77,7 +78,7 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     mine = ("--plugin", "my_parts.py", "--set", "study=mine-quick", "--set", "activation=[relu,squareplus]")
     assert typed("run", "params/repro-quick.yaml", *mine, "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
     done = replay.Replay("replayed", {})
-    monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
+    monkeypatch.setattr(pool, "run_tasks", lambda function, tasks, *_: [(task, done) for task in tasks])
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.data.fetch import DATASETS, fetch
-from actlab.data.text import corpus_of, load_text, read_novel
+from actlab.data.text import corpus_of, load_text, novels
 from actlab.data.vocabulary import KNOWN, Vocabulary
 from actlab.errors import BadInput
 
@@ -62,12 +62,11 @@ def test_shakespeare_is_the_published_split():
     assert corpus.vocabulary.startswith("\n !$&',-.3:;?ABC")
 
 
-@pytest.mark.data("english-novels/corpus/Anon_Clara_1864.txt")
+@pytest.mark.data("english-novels")
 def test_a_novel_without_byte_order_mark_and_carriage_returns():
     """The file has both (as published); the text that is read has neither, and no other change."""
-    source = DATASETS["novels"].files[0]
-    raw = fetch(source).read_bytes()
-    assert read_novel(source) == raw[3:].decode("utf-8").replace("\r\n", "\n")
+    raw = fetch(DATASETS["novels"].files[0]).read_bytes()
+    assert novels()[0] == raw[3:].decode("utf-8").replace("\r\n", "\n")
 
 
 @SHAKESPEARE

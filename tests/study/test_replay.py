@@ -9,11 +9,12 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import characters
 from actlab.study.after.load_model import trial_of
-from actlab.study.after.replay import keep, recorded_trials, replay, replay_all
+from actlab.study.after.replay import keep, recorded_trials, replay
 from actlab.study.character_study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.run import bring, run
 from actlab.study.tokens import TokenStudy
+from actlab.study.workers.pool import run_tasks
 
 OTHER_DATA = (["provenance", "data", "sha256"], "0" * 64)
 
@@ -105,7 +106,7 @@ def test_all_trials_of_all_records(toy):
     before = store.load_study("two")
     _, record = sorted(store.load_study("one"), key=lambda record: record["kind"])
     saved(record, OTHER_DATA)
-    found = list(replay_all(recorded_trials()))
+    found = [replay(trial) for trial in recorded_trials()]
     assert [outcome.record is None for outcome in found] == [True, True, False, False]
     assert "made on other data" in found[0].sentence
     for outcome in found[2:]:
@@ -118,5 +119,5 @@ def test_all_trials_of_all_records(toy):
 def test_processes_replay_the_same_bits():
     """What this process recorded, two others train again."""
     run(CharacterStudy.parse({"study": "one", "model": "tinylstm", "activation": "gelu", **tiny.STUDY}))
-    outcomes = replay_all(recorded_trials("one"), workers=2)
-    assert [outcome.record["equal"] for outcome in outcomes] == [True, True]
+    outcomes = run_tasks(replay, recorded_trials("one"), workers=2)
+    assert [outcome.record["equal"] for _, outcome in outcomes] == [True, True]

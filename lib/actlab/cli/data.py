@@ -25,10 +25,10 @@ def data_list() -> None:
 @app.command("get")
 def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` shows.")]) -> None:
     """Download a data set into the data folder, checked against its checksums."""
-    from actlab.data.fetch import fetch_all
+    from actlab.data.fetch import DATASETS, fetch
 
-    for path in fetch_all(name):
-        console.print(f"{paths.shown(path)}: checked")
+    for source in DATASETS.find(name).files:
+        console.print(f"{paths.shown(fetch(source))}: checked")
     console.print(f"{name} is ready")
 
 

@@ -162,7 +162,7 @@ def sample(
     texts = sampling.texts_of(record, seed or [None], prompt, length, draw)
     for label, text in texts["texts"].items():
         console.print(f"seed {label}:\n{prompt}{text}\n")
-    console.print(*texts.get("notes", {}).values(), sep="\n")
+    console.print(*texts["notes"].values(), sep="\n")
     if keep:
         console.print(str(sampling.keep(texts)))
 
@@ -186,6 +186,7 @@ def replay(
     from actlab.records import store
     from actlab.study.after import replay as replays
     from actlab.study.after.load_model import trial_of
+    from actlab.study.workers.pool import run_tasks
 
     load_plugins(plugin or ())
     if quick:
@@ -198,7 +199,7 @@ def replay(
         known = replays.recorded_trials(study, trial)
         tasks = random.sample(known, min(sample or len(known), len(known)))
     outcomes = []
-    for outcome in replays.replay_all(tasks, workers):
+    for _, outcome in run_tasks(replays.replay, tasks, workers):
         console.print(outcome.sentence)
         if keep and outcome.record is not None:
             replays.keep(outcome.record)

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import pooch
 
 from actlab import paths
-from actlab.errors import BadInput, DataError, Table
+from actlab.errors import DataError, Table
 from actlab.files import read_yaml
 
 
@@ -33,11 +33,6 @@ class Source:
     sha256: str
     size: int
     """Bytes of the content."""
-
-    @property
-    def compressed(self) -> bool:
-        """Say whether the file is a gzip file."""
-        return self.file.endswith(".gz")
 
 
 @dataclass(frozen=True)
@@ -98,13 +93,18 @@ def fetch(source: Source) -> Path:
     folder = paths.data()
     path = folder / source.file
     if not path.exists():
-        known = None if source.compressed else f"sha256:{source.sha256}"  # pooch can only check the wrapper
+        known = None if path.suffix == ".gz" else f"sha256:{source.sha256}"  # pooch can only check the wrapper
         try:
             if not DOWNLOADS.get():
                 raise DataError("none was tried")
             pooch.retrieve(source.url, known, fname=path.name, path=path.parent, progressbar=False)
         except Exception as error:  # requests' and pooch's errors share no base class
-            raise DataError(missing(source, folder, error)) from error
+            raise DataError(
+                f"{source.dataset}: {source.file} is not in {folder}, and its download failed "
+                f"({type(error).__name__}: {error}). Three ways out: set ACTLAB_DATA to a folder that holds "
+                f"{source.file}; run `actlab data get {source.dataset}` where there is a network and copy {folder} "
+                "here; or use a data set that needs no download (text: treasure, images: digits)."
+            ) from error
     try:
         digest = sha256(path)
     except (OSError, EOFError, zlib.error) as error:
@@ -117,26 +117,7 @@ def fetch(source: Source) -> Path:
     return path
 
 
-def fetch_all(name: str) -> Iterator[Path]:
-    """Yield each file of a data set, downloaded if missing and checked; ``BadInput`` for one that needs none."""
-    files = DATASETS.find(name).files
-    if not files:
-        raise BadInput(f"{name} is built in: it needs no download")
-    yield from map(fetch, files)
-
-
 def content(source: Source) -> bytes:
     """Return the verified content of ``source``, uncompressed; downloaded if it is missing."""
     with _open(fetch(source)) as file:
         return file.read()
-
-
-def missing(source: Source, folder: Path, error: object) -> str:
-    """Write the message for a file that could not be had."""
-    failed = f"its download failed ({type(error).__name__}: {error})"
-    return (
-        f"{source.dataset}: {source.file} is not in {folder}, and {failed}. "
-        f"Three ways out: set ACTLAB_DATA to a folder that holds {source.file}; "
-        f"run `actlab data get {source.dataset}` where there is a network and copy {folder} here; "
-        f"or use a data set that needs no download (text: treasure, images: digits)."
-    )

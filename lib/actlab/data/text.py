@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from actlab import files, paths
-from actlab.data.fetch import DATASETS, Source, fetch
+from actlab.data.fetch import DATASETS, fetch
 from actlab.data.vocabulary import Vocabulary
 from actlab.errors import BadInput, Table
 
@@ -66,13 +66,9 @@ def _shakespeare() -> str:
 
 
 def novels() -> list[str]:
-    """Return the 100 English novels, in the order of their file names (author, title, year)."""
-    return [read_novel(source) for source in DATASETS["novels"].files]
-
-
-def read_novel(source: Source) -> str:
-    """Read one of them, without byte-order mark, with \\n line ends."""
-    return fetch(source).read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    """Return the 100 English novels, in the order of their file names (author, title, year), without byte-order mark,
+    with \\n line ends."""
+    return [fetch(source).read_text(encoding="utf-8-sig") for source in DATASETS["novels"].files]
 
 
 TEXTS: Table[Callable[[], str]] = Table(
@@ -133,11 +129,11 @@ def _own_file(name: str) -> tuple[str, str]:
     if not path.is_file():
         known = f"a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
         raise BadInput(f"the text {name} is not a file: {known}")
-    return _read_file(path, path.stat().st_mtime_ns, path.stat().st_size)
+    return _read_file(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
-def _read_file(path: Path, changed: int, size: int) -> tuple[str, str]:
+def _read_file(path: Path, changed: int) -> tuple[str, str]:
     text = files.read_text(path, "utf-8-sig")  # a byte-order mark is no character of the text
     return text, hashlib.sha256(text.encode()).hexdigest()
 

@@ -25,8 +25,7 @@ ONE_TRIAL = RLock()
 def place_of(trial: Trial) -> Path:
     """Return the file in which a trial ends. A user's own text is known by its content, whatever its file is called."""
     settings = trial.model_dump()
-    if "dataset" in settings:
-        settings["dataset"] = "" if "dataset" in dict(trial.parts) else short_name(settings["dataset"])
+    settings["dataset"] = "" if "dataset" in dict(trial.parts) else short_name(settings["dataset"])
     identity = settings | {"kind": trial.kind, "data": trial.content, **provenance.code_and_machine()}
     return paths.cache() / "trials" / f"{trial.name}-{store.digest(identity)[:16]}.safetensors"
 

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from actlab import paths
-from actlab.files import contents
 
 TRIALS = ("trial", "characters", "twins", "tokens", "images")
 CODE_OF_A_TRIAL = (
@@ -27,18 +26,22 @@ TRAINING = 2
 """Version of the bits that training makes: raised with ``tests/study/golden.yaml``, which a test trains again."""
 
 
+class WithoutWords(ast.NodeTransformer):
+    """Takes docstrings out of a syntax tree."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:  # as ast calls it
+        """Leave out an expression that is a constant alone."""
+        return None if isinstance(node.value, ast.Constant) else node
+
+
 def code_sha256(*parts: str) -> str:
     """Return the hash of the named files and folders of the package: of their syntax trees without docstrings, comments
     and file names, statement by statement, so that words change no hash."""
-    files = {file for part in parts for file in (paths.PACKAGE / part, *(paths.PACKAGE / part).rglob("*.py"))}
     statements: list[str] = []
-    for module in (ast.parse(file.read_bytes()) for file in files if file.is_file()):
-        for node in ast.walk(module):
-            if isinstance(body := getattr(node, "body", None), list):
-                node.body = [  # type: ignore[attr-defined]
-                    line for line in body if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
-                ]
-        statements += map(ast.dump, module.body)
+    for part in parts:
+        place = paths.PACKAGE / part
+        for file in place.rglob("*.py") if place.is_dir() else [place]:
+            statements += map(ast.dump, WithoutWords().visit(ast.parse(file.read_bytes())).body)
     return hashlib.sha256("\n".join(sorted(statements)).encode()).hexdigest()
 
 
@@ -70,14 +73,12 @@ def machine() -> dict[str, object]:
 
 @cache
 def code() -> dict[str, object]:
-    """Return the commit of actlab's own checkout, whether its files differed from it, and the hashes of the code in
-    use. Read once, when a process starts to work."""
-    files = contents(sorted(paths.PACKAGE.rglob("*.py")), paths.PACKAGE)
+    """Return the commit of actlab's own checkout, whether its files differed from it, and the hash of the code that
+    trains. Read once, when a process starts to work."""
     changes = paths.git("status", "--porcelain", "--", "lib")
     return {
         "git_commit": (paths.git("rev-parse", "HEAD") or "").strip() or None,
         "git_dirty": None if changes is None else bool(changes),
-        "lib_sha256": hashlib.sha256("\n".join(files).encode()).hexdigest(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
         "training": TRAINING,
     }
@@ -88,8 +89,8 @@ def code_and_machine() -> dict[str, Any]:
     return {"trial_code_sha256": code()["trial_code_sha256"], "machine": machine()}
 
 
-def of_record(path: str, data: dict[str, Any]) -> dict[str, Any]:
-    """Return what a record says of its origin: now, this code and machine, the path of its training, its data."""
+def of_record(data: dict[str, Any]) -> dict[str, Any]:
+    """Return what a record says of its origin: now, this code and machine, its data."""
     date = datetime.now(UTC).isoformat(timespec="seconds")
     floats = f"{torch.get_default_dtype()}, products in {torch.get_float32_matmul_precision()} precision"  # of plug-ins
-    return {"date": date, **code(), "machine": machine(), "floats": floats, "threads": 1, "path": path, "data": data}
+    return {"date": date, **code(), "machine": machine(), "floats": floats, "threads": 1, "data": data}

@@ -42,13 +42,6 @@ def differing(trial: Results, other: Results) -> list[str]:
     return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
 
 
-def _alike(arm: Arm) -> list[store.Record]:
-    """Load the records of an arm's settings, with other trials or other measures of them."""
-    settings = store.digest(without_trials(arm.config))
-    files = sorted(store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"))
-    return [store.load(file) for file in files if _settings_in(file) == settings]
-
-
 @cache
 def _settings_in(file: Path) -> str:
     """The hash of the settings that a record shares with other sizes of its arm. A sweep of rates has hundreds of
@@ -63,11 +56,12 @@ def check_growth(arm: Arm, trial: Results) -> None:
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
     are in no record. Either way they are held to the recorded bits.
     """
-    for record in _alike(arm):
-        for before in record["trials"]:
-            if trial["status"] == "failed" or before["label"] != trial["label"]:
-                continue
-            if differs := differing(before, trial):
+    settings = store.digest(without_trials(arm.config))
+    for file in store.folder_of(arm.study).glob(f"{arm.id.rpartition('-')[0]}-*.json"):
+        if trial["status"] == "failed" or _settings_in(file) != settings:
+            continue
+        for before in store.load(file)["trials"]:
+            if before["label"] == trial["label"] and (differs := differing(before, trial)):
                 raise RecordError(
                     f"{arm.id}: trial {trial['label']} comes out differently here than {store.where(arm.study)} has it "
                     f"({', '.join(differs)}): a study grows "
@@ -80,9 +74,7 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
     """Make the record of an arm whose trials have all ended."""
     setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
-    compiled = getattr(first, "compiled", False) and getattr(first, "device", "cpu") != "cpu"
-    path = "compiled" if compiled else first.path
-    origin = provenance.of_record(path, first.data(arm.measures.prediction_windows))
+    origin = provenance.of_record(first.data(arm.measures.prediction_windows))
     return {
         **arm.measured(results, tensors_of),
         "config": dict(arm.config),

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from actlab.data.vocabulary import KNOWN
-from actlab.errors import BadInput, RecordError
+from actlab.errors import BadInput, RecordError, check_name
 from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study.cache import run_task, tensors_of
@@ -64,8 +64,7 @@ def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTr
     if not labels:
         raise RecordError(f"a record of kind {record['kind']!r} holds no trials that can be trained again")
     label = labels[0] if label is None else str(label)
-    if label not in labels:
-        raise BadInput(f"{record['arm']} has no trial {label!r}: known are {', '.join(labels)}")
+    check_name("trial", label, labels, record["arm"])
     return RecordedTrial(record, label)
 
 

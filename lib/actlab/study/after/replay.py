@@ -2,8 +2,8 @@
 itself never changed."""
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from actlab import paths
@@ -14,7 +14,6 @@ from actlab.study.after.load_model import RecordedTrial
 from actlab.study.cache import train_afresh
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import Report, Task
-from actlab.study.workers.pool import run_tasks
 
 
 @dataclass(frozen=True)
@@ -33,15 +32,13 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[RecordedT
     """List the trials of all records below ``results/``, or of one study; ``label`` keeps those of this name."""
     if study:
         check_name("study", study, store.studies(), paths.shown(paths.results()))
-    records = [record for name in ([study] if study else store.studies()) for record in store.load_study(name)]
-    trials = [(record, trial["label"]) for record in filter(settings.kind_of, records) for trial in record["trials"]]
-    return [RecordedTrial(record, name) for record, name in trials if label in (None, name)]
-
-
-def replay_all(trials: Sequence[RecordedTrial], workers: int = 1) -> Iterator[Replay]:
-    """Replay trials through the pool, and yield each outcome as it comes."""
-    for _, outcome in run_tasks(replay, trials, workers):
-        yield outcome
+    records = chain.from_iterable(map(store.load_study, [study] if study else store.studies()))
+    return [
+        RecordedTrial(record, trial["label"])
+        for record in filter(settings.kind_of, records)
+        for trial in record["trials"]
+        if label in (None, trial["label"])
+    ]
 
 
 def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
@@ -59,10 +56,17 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
     differs, changed = differing(before, after), changed_since(record)
     recorded, now = (float(results.get("final", results).get("val_loss", math.nan)) for results in (before, after))
     outcome: store.Record = {
-        **{"kind": "replay", "study": record["study"], "arm": record["arm"], "trial": trial.label},
-        **{"record_checksum": record["checksum"], "equal": not differs, "compared": sorted(bits_of(before))},
-        **{"differs": differs, "changed": changed, "val_loss": {"recorded": recorded, "now": now}},
-        "provenance": provenance.of_record(record["provenance"]["path"], {}),
+        "kind": "replay",
+        "study": record["study"],
+        "arm": record["arm"],
+        "trial": trial.label,
+        "record_checksum": record["checksum"],
+        "equal": not differs,
+        "compared": sorted(bits_of(before)),
+        "differs": differs,
+        "changed": changed,
+        "val_loss": {"recorded": recorded, "now": now},
+        "provenance": provenance.of_record({}),
     }
     verdict = f"NOT equal in {', '.join(differs)}" if differs else "equal bit for bit"
     losses = after.get("error", f"validation loss {recorded:.6f} recorded, {now:.6f} now")
@@ -80,8 +84,7 @@ def changed_since(record: store.Record) -> list[str]:
     """List what of this machine, its versions and the code that trains is not as recorded: ``torch 2.12 -> 2.13``."""
     origin, current = record["provenance"], provenance.code_and_machine()
     machine, other = origin["machine"], current["machine"]
-    keys = [key for key in machine | other if machine.get(key) != other.get(key)]
-    changed = [f"{key} {machine.get(key)} -> {other.get(key)}" for key in keys]
+    changed = [f"{key} {machine.get(key)} -> {now}" for key, now in other.items() if machine.get(key) != now]
     if origin["trial_code_sha256"] != current["trial_code_sha256"]:
         changed.append("the code that trains")
     return changed

@@ -57,9 +57,15 @@ def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length:
         texts[trial.label] = sample(model, model.vocabulary, prompt, length, draw)
         if note:
             notes[trial.label] = note
-    context = {key: record[key] for key in ("study", "arm", "model_name", "activation")}
-    context |= {"kind": "text", "prompt": prompt, "draw": draw, "texts": texts} | ({"notes": notes} if notes else {})
-    return context | {"provenance": provenance.of_record("explore.written", {})}
+    return {
+        **{key: record[key] for key in ("study", "arm", "model_name", "activation")},
+        "kind": "text",
+        "prompt": prompt,
+        "draw": draw,
+        "texts": texts,
+        "notes": notes,
+        "provenance": provenance.of_record({}),
+    }
 
 
 def keep(texts: store.Record) -> Path:

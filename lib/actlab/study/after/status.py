@@ -32,13 +32,11 @@ def of(study: Study) -> pd.DataFrame:
     rows: dict[Trial, dict[str, Any]] = {}
     for arm in arms:
         record = recorded(arm) or {"trials": ()}
-        recorded_results = {results["label"]: results for results in record["trials"]}
+        in_record = {results["label"]: ("recorded", results) for results in record["trials"]}
         for trial in arm.trials:
             if trial in rows:
                 continue
-            state, results = "recorded", recorded_results.get(trial.label)
-            if results is None:
-                state, results = state_of(Task((trial,), snapshots[trial]))
+            state, results = in_record.get(trial.label) or state_of(Task((trial,), snapshots[trial]))
             seconds = results.get("seconds", math.nan)  # a share of its program, or those of its parts
             rows[trial] = {
                 "arm": names[arm],

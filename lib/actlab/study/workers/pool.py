@@ -1,11 +1,9 @@
 """Where tasks run: in this process; in single-threaded processes of this machine; on a Dask cluster. The last two are
 executors of ``concurrent.futures`` under one loop. Decides nothing about what tasks compute."""
 
-import logging
 import multiprocessing
 import os
 import signal
-import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, ProcessPoolExecutor, wait
@@ -23,8 +21,6 @@ from actlab.plugins import PluginFile, execute, plugin_files
 from actlab.study.trial import Report
 from actlab.study.workers import startup
 
-REPORTS_EVERY = 0.2
-"""Seconds between the reports of one task that travel to the process that started it."""
 LISTENS_EVERY = 0.1
 """Seconds between looks at what has been reported."""
 MOST_BREAKDOWNS = 3
@@ -145,8 +141,6 @@ def cluster(scheduler: str, gpu: bool) -> Iterator[Engine]:
     of the workers; start such ones with ``dask worker --resources GPU=1``."""
     with needs("cluster", "a Dask cluster"):
         from distributed import Client, KilledWorker
-    for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
-        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=CONNECT, set_as_default=False)
     except Exception as error:  # of Dask, of the network, or of TLS
@@ -185,15 +179,7 @@ def in_worker(
     task: Any,
     plugins: Sequence[PluginFile],
 ) -> Any:
-    """Run a task after loading the user's own parts; its reports are sent every ``REPORTS_EVERY`` seconds."""
+    """Run a task after loading the user's own parts."""
     for file in plugins:
         execute(file)
-    last = 0.0
-
-    def report(iteration: int, loss: float) -> None:
-        nonlocal last
-        if time.monotonic() - last >= REPORTS_EVERY:
-            last = time.monotonic()
-            send(iteration, loss)
-
-    return function(task, report)
+    return function(task, send)

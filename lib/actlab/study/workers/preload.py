@@ -3,11 +3,10 @@ was then."""
 
 import signal
 
-_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
 import torch._dynamo  # noqa: E402, F401  # torch's optimizers load it, which takes a second
 import typer  # noqa: E402, F401  # of the command line, which is every worker's main module
 
 from actlab.study import character_study, images, provenance, run, tokens, twins  # noqa: E402, F401
 
 provenance.code()
-signal.signal(signal.SIGINT, _interrupt)
