@@ -29,6 +29,11 @@ def lite():
         yield report.load("repro-lite")
 
 
+def levels(found):
+    """The groups and the arms of a report, in their order."""
+    return tuple([*dict.fromkeys(found.cells.get_level_values(name))] for name in ("group", "arm"))
+
+
 def summary_of(study, *only):
     found = report.load(study, *only)
     return summary.text(found, summary.tables_of(found))
@@ -77,7 +82,7 @@ def test_filters_and_no_plots(study, tmp_path):
 def test_groups_are_chosen_by_a_part_of_their_name():
     """In the studies' own order; an unknown one lists those that there are."""
     grids.save(*(grids.record(activation=name, learning_rate=i / 8) for i in range(1, 10) for name in ("relu", "gelu")))
-    (last,) = report.load("made-up", groups=["learning_rate=1.125"]).levels[0]
+    (last,) = levels(report.load("made-up", groups=["learning_rate=1.125"]))[0]
     assert last == "charlm, learning_rate=1.125"
     with pytest.raises(BadInput, match=r"no group of .*made-up has learning_rate=2: they are .*learning_rate=0.125"):
         report.load("made-up", groups=["learning_rate=2"])
@@ -174,7 +179,7 @@ def sweep(study="sweep", activations=("relu",), **of_setting):
 def test_the_one_setting_that_varies_is_compared():
     """A sweep of rates is compared as activations are, by default with its first rate, and drawn."""
     found = report.load(sweep(learning_rate=[0.001, 0.002, 0.01]))
-    assert (found.factor, found.reference, found.levels) == (
+    assert (found.factor, found.reference, levels(found)) == (
         *("learning_rate", "0.001"),
         (["charlm, relu"], ["0.001", "0.002", "0.01"]),
     )
@@ -192,7 +197,7 @@ def test_the_one_setting_that_varies_is_compared():
 def test_a_setting_that_goes_with_the_factor_makes_no_groups():
     """Two optimizers, each at its own rate, are compared with one another."""
     found = report.load(sweep(optimizer=["adamw", "sgdm"], learning_rate=[0.001, 0.1]), factor="optimizer")
-    assert (found.reference, found.levels) == ("adamw", (["charlm, relu"], ["adamw", "sgdm"]))
+    assert (found.reference, levels(found)) == ("adamw", (["charlm, relu"], ["adamw", "sgdm"]))
     assert len(found.of("val_loss", found.differences)) == 1
 
 
@@ -201,7 +206,7 @@ def test_of_two_settings_that_vary_one_is_named():
     sweep(optimizer=["adamw", "adamw", "sgdm", "sgdm"], learning_rate=[0.001, 0.01] * 2)
     assert report.load("sweep").differences.empty
     found = report.load("sweep", reference="optimizer=adamw")
-    assert found.levels[0] == ["charlm, relu, learning_rate=0.001", "charlm, relu, learning_rate=0.01"]
+    assert levels(found)[0] == ["charlm, relu, learning_rate=0.001", "charlm, relu, learning_rate=0.01"]
     assert len(found.of("val_loss", found.differences)) == 2
     with warnings.catch_warnings(action="error"):  # matplotlib's, where labels do not fit
         figures = dict(drawings.of(found))
@@ -216,7 +221,7 @@ def test_one_arm_of_a_group_has_no_spread_and_no_place_in_the_ranking(study):
     """A network with one recorded activation is not insensitive: its CV is missing, and so is its bar."""
     found = report.load(study)
     *_, heat, ranking = dict(drawings.of(found))["overview"].axes
-    assert [label.get_text() for label in ranking.get_yticklabels()] == ["charlm"]
+    assert [label.get_text() for label in ranking.get_yticklabels()] == ["charlm (2 of 2)"]
     assert [text.get_text() for text in heat.texts] == ["0.12", "0.22", "0.12", ""]
     grids.save(grids.record(), study="alone")
     *_, ranking = dict(drawings.of(report.load("alone")))["overview"].axes

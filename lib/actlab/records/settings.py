@@ -39,13 +39,6 @@ def cell_of(record: Record) -> dict[str, Any]:
     return {name: levels[name] for name in CELLS[kind_of(record)]}
 
 
-def factors(kind: str) -> tuple[tuple[str, ...], str]:
-    """Return, of a kind of record, (the factors that make a study's groups, the factor whose levels it compares within
-    them)."""
-    series = "network" if kind == "mnist" else "activation"
-    return tuple(name for name in CELLS[kind] if name != series), series
-
-
 def settings_of(record: Record) -> dict[str, Any]:
     """Return what can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed`` is that of
     the first trial."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pandas as pd
 
 from actlab.errors import BadInput
 from actlab.records.labels import of_trials
 from actlab.report.study import differences_of, read
-from actlab.report.summary import settings_table
+from actlab.report.summary import levels_of
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
@@ -26,23 +24,22 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     if first == second:
         raise BadInput(f"{first} minus itself is nothing: name two studies")
     both = read(first, second, factor="study")
-    groups = [both.runs.loc[both.runs["study"] == study, "group"].unique() for study in (first, second)]
-    shared = {*groups[0]} & {*groups[1]}
-    if not shared:
-        raise BadInput(f"the studies share no arm: one has {'; '.join(groups[0])}; the other {'; '.join(groups[1])}")
+    one, other = ({*both.runs.loc[both.runs["study"] == study, "group"]} for study in (first, second))
+    if not one & other:
+        names = ["; ".join(sorted(groups)) for groups in (one, other)]
+        raise BadInput(f"the studies share no arm: one has {names[0]}; the other {names[1]}")
     before, after = (
-        settings_table([record for record in both.records if record["study"] == study]) for study in (first, second)
+        levels_of([record for record in both.records if record["study"] == study]) for study in (first, second)
     )
     lines = []
-    for name in before.columns.union(after.columns, sort=False):
-        levels = [" | ".join(table[name].unique()) if name in table else "" for table in (before, after)]
-        if levels[0] != levels[1]:
-            lines.append(f"{name}: {levels[0]} -> {levels[1]}")
-    differences = both.of_each_metric(partial(differences_of, both, first)).dropna(subset="difference")
-    if {*before["data"]} != {*after["data"]}:
+    for name in before | after:
+        old, new = (" | ".join(levels.get(name, ())) for levels in (before, after))
+        if old != new:
+            lines.append(f"{name}: {old} -> {new}")
+    differences = differences_of(both, first).dropna(subset="difference")
+    if before["data"] != after["data"]:
         lines.append("measured on different data: losses and accuracies are not compared")
         differences = differences[~differences["metric"].map(of_trials)]
     if differences.empty:
         raise BadInput(f"nothing has a value in both {first} and {second} that can be compared")
-    alone = {*groups[0]} ^ {*groups[1]}
-    return [*lines, f"{len(shared)} arms are in both studies, {len(alone)} in one of them"], differences
+    return [*lines, f"{len(one & other)} arms are in both studies, {len(one ^ other)} in one of them"], differences

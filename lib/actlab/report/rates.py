@@ -24,8 +24,8 @@ def rates_of(study: str, records: list[Record]) -> dict[str, pd.DataFrame]:
     for choice in choices(study):
         if choice.record["arm"] in arms:
             cell = choice.cell | ({"setting": named(choice.record, names)} if names else {})
-            trials = {"val_loss": choice.loss, "trials": len(choice.losses)}
-            chosen.append({**cell, choice.field: choice.rate, **trials})
+            result = {choice.field: choice.rate, "val_loss": choice.loss, "trials": len(choice.losses)}
+            chosen.append(cell | result)
             for (rate, seed), loss in sorted(choice.losses.items()):
                 rates = {choice.field: rate, "seed": seed, "val_loss": loss, "chosen": rate == choice.rate}
                 tried.append(cell | rates)

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
 from actlab.records.labels import EVERY, PAIR_METRICS, Metric, clipped, of_trials
 from actlab.records.store import Record, where
-from actlab.report.arms import ARM, named
+from actlab.report.factor import ARM, named
 from actlab.report.rates import rates_of
 from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.estimate import log_limits
@@ -46,7 +46,12 @@ class Report:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Name each of the tables."""
-        return {name: table for name, table in vars(self).items() if isinstance(table, pd.DataFrame)}
+        return {
+            "trials": self.trials,
+            "pairs": self.pairs,
+            "estimates": self.estimates,
+            "differences": self.differences,
+        }
 
     @property
     def records(self) -> list[Record]:
@@ -68,7 +73,7 @@ class Report:
         """Describe what was measured, a user's own metrics after the built-in ones of pairs."""
         own = dict[str, Metric]()
         for record in self.records:
-            own |= {name: Metric(name, text["label"], text["note"]) for name, text in record.get("metrics", {}).items()}
+            own |= {name: Metric(name, **texts) for name, texts in record.get("metrics", {}).items()}
         known = PAIR_METRICS | own | EVERY  # again: no record names a built-in one anew
         measured = {"val_loss"}  # also where every trial diverged
         for table in (self.trials, self.pairs):
@@ -76,23 +81,10 @@ class Report:
         kind = self.runs["kind"].iloc[0]
         return {name: metric.of_kind(kind) for name, metric in known.items() if name in measured}
 
-    @cached_property
-    def levels(self) -> tuple[list[str], list[str]]:
-        """List its groups and its arms, each once, in the studies' own order."""
-        groups, arms = (settings.in_order(self.runs[name]) for name in ARM)
-        return groups, arms
-
     @property
     def cells(self) -> pd.MultiIndex:
-        """List every group with every arm, recorded or not."""
-        return pd.MultiIndex.from_product(self.levels, names=ARM)
-
-    @property
-    def floors(self) -> pd.DataFrame:
-        """Return a row an arm and ``variant`` of a noise floor: the first trial and the same seed, with nothing changed
-        or with one weight moved by one ULP."""
-        pairs = self.pairs[self.pairs["kind"] == "floor"]
-        return pairs[pairs["first"].astype(str).str.isdecimal()].drop_duplicates([*ARM, "variant"])
+        """List every group with every arm, recorded or not, in the studies' own order."""
+        return pd.MultiIndex.from_product([settings.in_order(self.runs[name]) for name in ARM], names=ARM)
 
     def rows_of(self, metric: str) -> pd.DataFrame:
         """Return what a metric is read from: trials, or pairs of trials, that differ in the seed alone."""
@@ -108,17 +100,9 @@ class Report:
         means = self.rows_of(metric).groupby(ARM)[metric].mean()
         return means.reindex(self.cells).unstack("arm", sort=False)
 
-    def of_each_metric(self, table_of: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
-        """Put the tables of all metrics below each other, with a first column ``metric``."""
-        by_metric = {name: table_of(name) for name in self.metrics}
-        return pd.concat(by_metric, names=["metric"]).reset_index("metric").reset_index(drop=True)
-
-    def part(self, cells: Collection[tuple[str, str]]) -> Report:
-        """Return some arms of it, each a group and an arm; the tests stay those of the whole."""
-        parts = {}
-        for name, table in self.tables.items():
-            inside = pd.MultiIndex.from_frame(table[ARM]).isin(cells)
-            parts[name] = table[inside].reset_index(drop=True)
+    def part(self, arms: pd.DataFrame) -> Report:
+        """Return some arms of it, a row of ``ARM`` each; the tests stay those of the whole."""
+        parts = {name: table.merge(arms) for name, table in self.tables.items()}
         names = {*parts["trials"]["record"]}
         return replace(self, arms=[arm for arm in self.arms if arm[0]["arm"] in names], **parts)
 
@@ -169,34 +153,38 @@ def load(
         check_name("reference", level, levels, where(study))
     reference = next(name for name in (level, "relu", "gelu", *levels) if name in levels)
     report = replace(
-        whole,
-        reference=reference,
-        estimates=whole.of_each_metric(partial(estimates_of, whole)),
-        differences=whole.of_each_metric(partial(differences_of, whole, reference)),
+        whole, reference=reference, estimates=estimates_of(whole), differences=differences_of(whole, reference)
     )
-    return report.part(list(chosen[ARM].itertuples(index=False, name=None)))
+    return report.part(chosen[ARM].drop_duplicates())
 
 
-def estimates_of(report: Report, metric: str) -> pd.DataFrame:
+def estimates_of(report: Report) -> pd.DataFrame:
     """Estimate the mean of each arm, as ``Report.estimates`` has it."""
-    rows = report.rows_of(metric)
-    table = means(rows, metric, ARM).drop(columns=["se", "df"])
-    if of_trials(metric):
-        table["sd"] = rows.groupby(ARM, sort=False)[metric].std().to_numpy()
-    else:
-        table["low"], table["high"] = log_limits(table["estimate"], table["low"], table["high"])
-    return clipped(table, metric)
+    found = {}
+    for metric in report.metrics:
+        rows = report.rows_of(metric)
+        table = means(rows, metric, ARM).drop(columns=["se", "df"])
+        if of_trials(metric):
+            table["sd"] = rows.groupby(ARM, sort=False)[metric].std().to_numpy()
+        else:
+            table["low"], table["high"] = log_limits(table["estimate"], table["low"], table["high"])
+        found[metric] = clipped(table, metric)
+    return _joined(found)
 
 
-def differences_of(report: Report, reference: str, metric: str) -> pd.DataFrame:
+def differences_of(report: Report, reference: str) -> pd.DataFrame:
     """Subtract the reference from each arm, as ``Report.differences`` has it."""
-    table = contrasts(report.rows_of(metric), metric, ["group"], "arm", reference, unpaired=of_trials(metric))
-    return clipped(table[table["status"] != "missing"], metric, signed=True)
+    found = {}
+    for metric in report.metrics:
+        rows = report.rows_of(metric)
+        table = contrasts(rows, metric, ["group"], "arm", reference, unpaired=of_trials(metric))
+        found[metric] = clipped(table[table["status"] != "missing"], metric, signed=True)
+    return _joined(found)
 
 
-def bigram_loss(study: str) -> float:
-    """Return what a table of pairs of characters reaches on the study's text, in nats; infinity of other kinds."""
-    return float(tables.load_baselines(study)["val_loss"].get("bigram", float("inf")))
+def _joined(tables_of: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put the tables of metrics below each other, with a first column ``metric``."""
+    return pd.concat(tables_of, names=["metric"]).reset_index("metric").reset_index(drop=True)
 
 
 def main(table: pd.DataFrame) -> pd.DataFrame:

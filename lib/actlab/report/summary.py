@@ -12,8 +12,9 @@ from actlab import paths
 from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, small, words
 from actlab.records.store import Record
-from actlab.report.arms import ARM
-from actlab.report.study import METRIC, Report, bigram_loss
+from actlab.records.tables import load_baselines
+from actlab.report.factor import ARM
+from actlab.report.study import METRIC, Report
 from actlab.statistics.significance import ALPHA
 
 MISSING = "no value"
@@ -33,7 +34,7 @@ def text(report: Report, tables: dict[str, pd.DataFrame]) -> str:
     """Write the whole summary, with these tables."""
     parts = {"the arms of each group": spreads(report), "learning rates": report.rates["rates"]}
     parts |= {report.metrics[name].label: table for name, table in tables.items()}
-    lines = [f"study {report.study}: {HEAD}", EQUAL_LOSS, *_settings(report), *too_early(report)]
+    lines = [f"study {report.study}: {HEAD}", EQUAL_LOSS, *_settings(report)]
     for title, content in parts.items():
         if len(content):
             index = content.index.names != [None]
@@ -49,8 +50,10 @@ def table(report: Report, metric: Metric) -> pd.DataFrame:
     if of_trials(metric.name):
         cells["sd"] = estimates["sd"].map(f"{{:{form}}}".format).replace("nan", "")
     cells["n"] = estimates["n"].astype(str)
-    if not of_trials(metric.name) and "variant" in report.floors:
-        for variant, rows in report.floors.groupby("variant", sort=False):
+    pairs = report.pairs
+    if not of_trials(metric.name) and "variant" in pairs:
+        floors = pairs[(pairs["kind"] == "floor") & pairs["first"].str.isdecimal()]
+        for variant, rows in floors.drop_duplicates([*ARM, "variant"]).groupby("variant", sort=False):
             cells[words(str(variant))] = rows.set_index(ARM)[metric.name].map(small)
     tests = report.of(metric.name, report.differences)
     if len(tests):
@@ -76,39 +79,29 @@ def spreads(report: Report) -> pd.DataFrame:
         if name in report.metrics:
             grid = report.grid(name)
             grid = grid[grid.count(axis=1) > 1]
-            columns = {"metric": report.metrics[name].short, "mean": grid.mean(axis=1)}
-            columns |= {"CV%": 100 * grid.std(axis=1, ddof=0) / columns["mean"], "lowest": grid.idxmin(axis=1)}
-            columns |= {"highest": grid.idxmax(axis=1), "arms": grid.count(axis=1)}
-            tables.append(pd.DataFrame(columns).reset_index())
+            mean = grid.mean(axis=1)
+            spread = {"metric": report.metrics[name].short, "mean": mean, "CV%": 100 * grid.std(axis=1, ddof=0) / mean}
+            ends = {"lowest": grid.idxmin(axis=1), "highest": grid.idxmax(axis=1), "arms": grid.count(axis=1)}
+            tables.append(pd.DataFrame(spread | ends).reset_index())
     return pd.concat(tables)
 
 
-def settings_table(records: Sequence[Record]) -> pd.DataFrame:
-    """Return a row an arm of trials that differ in the seed alone and a column a setting, as text; empty where an arm
-    has it not. ``data``: the name and hash of what it is measured on."""
+def levels_of(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Return setting -> its levels in the arms of trials that differ in the seed alone, as text; empty where an arm has
+    it not. ``data``: the name and hash of what is measured on."""
     rows = []
     for record in records:
         if settings.kind_of(record) in settings.MAIN:
             data = record["provenance"]["data"]
             row = {"data": f"{data.get('name', '')} {data.get('sha256', '')[:8]}"}
             rows.append(row | settings.values_of(record, [*settings.settings_of(record)]))
-    return pd.DataFrame(rows).fillna("")
-
-
-def too_early(report: Report) -> Iterator[str]:
-    """Say of which arms no evaluation was better than a table of pairs of characters."""
-    bigram, best = bigram_loss(report.study), report.of("best_val_loss", report.estimates)["estimate"]
-    if early := [f"{' '.join(cell)} ({loss:.3f})" for cell, loss in best.items() if loss >= bigram]:
-        yield f"too early to compare, no loss below the bigram table's {bigram:.3f}: {', '.join(early)}"
+    return {str(name): settings.in_order(column) for name, column in pd.DataFrame(rows).fillna("").items()}
 
 
 def _settings(report: Report) -> Iterator[str]:
-    """Say what all arms share, what differs, and what the training took."""
-    levels = {name: settings.in_order(column) for name, column in settings_table(report.records).items()}
-    shared = [f"{name} {values[0]}" for name, values in levels.items() if len(values) == 1]
-    yield f"settings of every arm: {', '.join(shared)}"
-    if differing := [f"{name} {' | '.join(values)}" for name, values in levels.items() if len(values) > 1]:
-        yield f"settings that differ between arms: {'; '.join(differing)}"
+    """Say what all arms share, what differs, what learned too little, and what the training took."""
+    levels = [f"{name} {' | '.join(values)}" for name, values in levels_of(report.records).items()]
+    yield f"settings, with | where arms differ: {'; '.join(levels)}"
     yield f"compared: {report.factor}, with {report.reference} as the reference (--factor, --reference)"
     trials = report.trials.drop_duplicates([*ARM, "trial"])  # a changed repetition has the plain trial of its arm
     yield f"trials: {', '.join(f'{count} {status}' for status, count in trials['status'].value_counts().items())}"
@@ -116,3 +109,7 @@ def _settings(report: Report) -> Iterator[str]:
         yield f"failed, not reported (tracebacks in {failed[0].parent}): {', '.join(path.stem for path in failed)}"
     if "seconds" in trials:
         yield f"training and evaluation: {trials['seconds'].sum():,.0f} s, {trials['seconds'].mean():.3g} s a trial"
+    bigram = load_baselines(report.study)["val_loss"].get("bigram", np.inf)
+    best = report.of("best_val_loss", report.estimates)["estimate"]
+    if early := [f"{' '.join(cell)} ({loss:.3f})" for cell, loss in best.items() if loss >= bigram]:
+        yield f"too early to compare, no loss below the bigram table's {bigram:.3f}: {', '.join(early)}"
