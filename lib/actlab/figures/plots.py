@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from actlab.figures import primitives
 from actlab.figures.primitives import WIDTH, Line, ordered, panels, reach_of
-from actlab.figures.style import GREY, Look, canvas, keep, legend, looks, styled
+from actlab.figures.style import GREY, canvas, keep, legend, looks, styled
 from actlab.records.labels import small
 from actlab.records.labels import words as in_words
 
@@ -36,7 +36,6 @@ def forest(
     *,
     singles: Mapping[Key, ArrayLike] = MappingProxyType({}),
     zero: bool = False,
-    margin: float = 0.0,
     log: bool = False,
     columns: int = 3,
     height: float = 0.0,
@@ -52,7 +51,7 @@ def forest(
         series: column whose levels have a colour and marker each; ``row``'s unless given.
         filled: column of truth values: marks without it are hollow (not significant, say).
         singles: values behind a mark, or alone, as small marks.
-        zero, margin: draw a line at 0; shade so much on both sides of it.
+        zero: draw a line at 0.
         log: a logarithmic axis.
         columns, height: panels beside each other at most; inches of each, by its rows if 0.
         share: panels with the same rows have one axis of values.
@@ -60,22 +59,24 @@ def forest(
     marks = {
         (str(mark.get(panel, "")), str(mark[row]), str(mark[series or row])): mark for mark in table.to_dict("records")
     }
-    values_of = {key: np.ravel(np.asarray(values, dtype=float)) for key, values in singles.items()}
-    keys = dict.fromkeys([*marks, *values_of])
+    keys = dict.fromkeys([*marks, *singles])
     names = ordered(name for *_, name in keys)
     style_of = looks(names)
+    shades: dict[str, Any] = {name: shade for name, (shade, *_) in style_of.items()}
+    if all(number.replace(".", "").isdigit() for number in names):  # numbers have colours in their order
+        shades = dict(zip(names, mpl.colormaps["cividis"](np.linspace(0, 0.85, len(names))), strict=True))
     places = {title: ordered(place for other, place, _ in keys if other == title) for title, *_ in keys}
 
     def draw_key(axes: Axes, height: float, key: Key) -> None:
-        name, values = key[2], values_of.get(key, np.array([]))
-        label = in_words(name) if name not in key[:2] else "_"
-        style: dict[str, Any] = {"color": _shade(name, names, style_of), "label": label}
+        name, mark, values = key[2], marks.get(key), np.ravel(singles.get(key, []))
+        style: dict[str, Any] = {"color": shades[name], "label": in_words(name) if name not in key[:2] else "_"}
         heights = height + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
         axes.plot(values, heights, ".", markersize=5, alpha=0.7, **style)
-        if (mark := marks.get(key)) is None:
+        if mark is None:
             return
-        if mark.get("status") == "missing" or np.isnan(mark[value]):
-            why = "not run" if mark.get("status") == "missing" else "diverged"
+        missing = mark.get("status") == "missing"
+        if missing or np.isnan(mark[value]):
+            why = "not run" if missing else "diverged"
             axes.text(0.02, height, why, fontsize=9, va="center", transform=axes.get_yaxis_transform())
         else:
             if filled and not mark[filled]:
@@ -94,8 +95,6 @@ def forest(
         axes.grid(axis="y", visible=False)
         if zero:
             axes.axvline(0, color=GREY, linewidth=0.8)
-        if margin:
-            axes.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
         if log:
             axes.set_xscale("log")
         else:
@@ -105,13 +104,6 @@ def forest(
     same = share and len({tuple(rows) for rows in places.values()}) == 1
     figure = panels(places, draw, label, "", columns, height, same)
     return keep(figure, table.filter(dict.fromkeys([panel, row, series, value, "low", "high", "n"])))
-
-
-def _shade(name: str, names: Sequence[str], style_of: Mapping[str, Look]) -> Any:
-    """Return the name's own colour; of numbers one by their order."""
-    if not all(number.replace(".", "").isdigit() for number in names):
-        return style_of[name][0]
-    return mpl.colormaps["cividis"](names.index(name) / max(len(names) - 1, 1) * 0.85)
 
 
 def curves(
@@ -128,12 +120,11 @@ def curves(
 
     Args:
         labels: of the two axes, with their units.
-        look_of: ``kind``, ``levels``, ``zero``, ``log``, ``columns``, ``height``, ``share`` of ``primitives.lines``.
+        look_of: ``kind``, ``hollow``, ``zero``, ``log``, ``columns``, ``height``, ``share`` of ``primitives.lines``.
     """
     drawn = {}
     for (where, name), rows in table.sort_values(x, kind="stable").groupby([panel, series], sort=False):
-        limits = [rows[side].to_numpy() if side in rows else None for side in ("low", "high")]
-        drawn[str(where), str(name)] = Line(rows[x].to_numpy(), rows[y].to_numpy(), *limits)
+        drawn[str(where), str(name)] = Line(rows[x], rows[y], rows.get("low"), rows.get("high"))
     return primitives.lines(drawn, *labels, **look_of)
 
 
@@ -174,18 +165,15 @@ def bars(table: pd.DataFrame, label: str, panel: str = "model", row: str = "acti
     return keep(figure, table)
 
 
-def _draw_bars(
-    axes: Axes, grid: pd.DataFrame, low: pd.DataFrame | None = None, high: pd.DataFrame | None = None
-) -> None:
+def _draw_bars(axes: Axes, grid: pd.DataFrame, *limits: pd.DataFrame) -> None:
     """Draw a bar a cell, those of a row beside each other and each column in its colour, with limits if there are
     any."""
     names = ordered(map(str, grid))
     width = 0.8 / len(names)
-    for i, name in enumerate(names):
-        reach = None if low is None or high is None else reach_of(grid[name], low[name], high[name])
-        style: dict[str, Any] = {"color": looks(names)[name][0], "label": in_words(name)}
+    for i, (name, (shade, *_)) in enumerate(looks(names).items()):
         places = np.arange(len(grid)) + width * (i - (len(names) - 1) / 2)
-        axes.bar(places, grid[name], 0.9 * width, yerr=reach, **style)
+        reach = reach_of(grid[name], *(side[name] for side in limits))
+        axes.bar(places, grid[name], 0.9 * width, yerr=reach, color=shade, label=in_words(name))
     axes.grid(axis="x", visible=False)
 
 
@@ -215,8 +203,7 @@ def overview(grid: pd.DataFrame, pairs: Mapping[str, ArrayLike], label: str) -> 
     count = grid.count(axis=1)
     groups, arms = _short([*map(str, grid.index)]), [in_words(str(name)) for name in grid]
     cv = 100 * grid.std(axis=1, ddof=0) / grid.mean(axis=1)  # as in the audited studies
-    part_of = [f" ({n} of {len(arms)})" if n < len(arms) else "" for n in count]
-    cv.index = [name + part for name, part in zip(groups, part_of, strict=True)]
+    cv.index = [f"{name} ({n} of {len(arms)})" for name, n in zip(groups, count, strict=True)]
     cv = cv[(count > 1).to_numpy()].sort_values()
     with styled():
         figure, parts = canvas(2, 2, max(8.4, len(groups)), max(6.4, 0.4 * len(groups)))

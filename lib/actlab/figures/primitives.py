@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
 from actlab.figures.style import (
@@ -47,7 +46,7 @@ class Line:
     x_high: Places | None = None
 
 
-def reach_of(middle: ArrayLike, low: ArrayLike | None, high: ArrayLike | None) -> Any:
+def reach_of(middle: ArrayLike, low: ArrayLike | None = None, high: ArrayLike | None = None) -> Any:
     """Return Matplotlib's error of an interval: nothing where there is none."""
     if low is None or high is None:
         return None
@@ -94,7 +93,6 @@ def lines(
     *,
     kind: str = "band",
     hollow: Collection[tuple[str, str]] = (),
-    levels: Mapping[str, float] | None = None,
     zero: bool = False,
     log: bool = False,
     columns: int = 3,
@@ -108,9 +106,8 @@ def lines(
         x, y: labels of the axes, with their units.
         kind: limits as a ``band`` or as ``bars``; ``alone``: marks with both limits, without a line (a scatter plot).
         hollow: drawn as hollow marks without a line or limits, so that what lies below is seen.
-        levels: name -> height of a dotted line in every panel.
-        zero: draw a line at 0; of marks alone, on both axes.
-        log: a logarithmic axis of ``x``.
+        zero: draw a line at 0.
+        log: a logarithmic axis of ``x``, with ticks at the places of the lines where these are few.
         columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
     """
@@ -120,42 +117,23 @@ def lines(
         for name in ordered(series for other, series in drawn if other == panel):
             how = "hollow" if (panel, name) in hollow else kind
             _line(axes, words(name), drawn[panel, name], how, style_of[name])
-        _levels(axes, levels or {})
         if zero:
             axes.axhline(0, color=GREY, linewidth=0.8)
         if kind == "alone":
             axes.locator_params(nbins=4)
-            if zero:
-                axes.axvline(0, color=GREY, linewidth=0.8)
         if log:
-            places = (line.x for (other, _), line in drawn.items() if other == panel)
-            _log_axis(axes, {*chain.from_iterable(places)})
+            axes.set_xscale("log")
+            places = chain.from_iterable(line.x for (other, _), line in drawn.items() if other == panel)
+            ticks = sorted({*places})
+            if len(ticks) < 10:
+                axes.set_xticks(ticks, [f"{at / 1000:,.0f}k" if at >= 10_000 else f"{at:g}" for at in ticks])
+                axes.minorticks_off()
 
     figure = panels(dict.fromkeys(panel for panel, _ in drawn), draw, x, y, columns, height, share)
     if not drawn:
         return figure
-    tables = {
-        names: pd.DataFrame({name: values for name, values in vars(line).items() if values is not None})
-        for names, line in drawn.items()
-    }
+    tables = {names: pd.DataFrame(vars(line)) for names, line in drawn.items()}
     return keep(figure, pd.concat(tables, names=["panel", "series"]).reset_index(["panel", "series"]))
-
-
-def _levels(axes: Axes, levels: Mapping[str, float]) -> None:
-    """Draw dotted lines with their names, which no curve strikes through."""
-    for name, level in levels.items():
-        axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
-        place: dict[str, Any] = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "bottom", "zorder": 5}
-        axes.annotate(name, (0.99, level), path_effects=[withStroke(linewidth=2, foreground="white")], **place)
-
-
-def _log_axis(axes: Axes, places: set[float]) -> None:
-    """Make an axis logarithmic, its ticks at the places where they are few."""
-    axes.set_xscale("log")
-    if len(places) < 10:
-        ticks = sorted(places)
-        axes.set_xticks(ticks, [f"{at / 1000:,.0f}k" if at >= 10_000 else f"{at:g}" for at in ticks])
-        axes.minorticks_off()
 
 
 def _line(axes: Axes, label: str, line: Line, kind: str, look: Look) -> None:

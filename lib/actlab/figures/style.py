@@ -32,8 +32,6 @@ NAMES = {said: name for name, said in WORDS.items()}
 """What a level is called in figures -> its name."""
 GREY = "#666666"
 NO_RECORD = "no record yet"
-IMAGE_DPI = 110
-"""Of a figure's image beside its HTML."""
 KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """What a figure draws, as rows of CSV, so that a page can offer the numbers below the picture."""
 
@@ -74,8 +72,7 @@ def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
         handles, labels = axes.get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
     if entries:
-        across = min(columns, len(entries))
-        figure.legend([*entries.values()], [*entries], loc="outside upper center", ncols=across)
+        figure.legend([*entries.values()], [*entries], loc="outside upper center", ncols=columns)
 
 
 def words_alone() -> Figure:
@@ -94,12 +91,12 @@ def keep(figure: Figure, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> Fi
     return figure
 
 
-def image(figure: Figure, ending: str = "svg", dpi: int | None = None) -> bytes:
+def image(figure: Figure, ending: str = "svg") -> bytes:
     """Return the figure as the content of a file of that ending; the same figure gives the same SVG."""
     out = BytesIO()
     with styled():
         metadata = {"Date": None, "Creator": None} if ending == "svg" else None
-        figure.savefig(out, format=ending, metadata=metadata, dpi=dpi)
+        figure.savefig(out, format=ending, metadata=metadata)
     return out.getvalue()
 
 
@@ -122,7 +119,7 @@ class Shown:
         return as_html(self.figure, self.caption)
 
     def _repr_png_(self) -> bytes:
-        return image(self.figure, "png", IMAGE_DPI)
+        return image(self.figure, "png")
 
     def __repr__(self) -> str:
         return self.caption
