@@ -2,7 +2,6 @@
 ``agrees`` for typed numbers, and the run of `notebooks/checks/NAME.py` in the page's own kernel. Checks compare the
 text with the records, never with what the reader's machine computes."""
 
-import ast
 import inspect
 import re
 import runpy
@@ -14,22 +13,17 @@ import numpy as np
 import pandas as pd
 
 from actlab.errors import BadInput, NotHeld, check_name
-from actlab.records import store
-from actlab.records.labels import EVERY, PAIR_METRICS, words
+from actlab.records.labels import EVERY, words
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
     from actlab.study.study import Study
 
 WHERE = "the notebook's parameters"
-OF_PAIRS = (*PAIR_METRICS, "churn_win", "churn_loss", "churn_neutral")
-"""Metrics that every page of pairs may show."""
-HEADING = "# Parameters"
-"""First line of the cell that papermill injects."""
 
 P = TypeVar("P", bound="Study")
 
 
-def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mapping[str, type] | None = None) -> P:
+def checked(namespace: dict[str, Any], cls: type[P] | None = None, /, **extra: type) -> P:
     """Read the study that a notebook's parameters describe, in the cell after them: ``params = checked(globals())``.
 
     Args:
@@ -45,37 +39,23 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
         from actlab.study.workers.startup import start_fork_server
 
         start_fork_server()  # it loads its libraries while this process loads its own
-    from actlab.plugins import own_metrics
     from actlab.study.character_study import CharacterStudy
 
     study: type[Any] = cls or CharacterStudy
-    extra = extra or {}
-    check_types(namespace, extra, [*study.model_fields, "kind"])
+    given(namespace, [*study.model_fields, "kind"], **extra)
     values = {name: value for name in study.model_fields if (value := namespace.get(name)) is not None}
     params: P = study.parse(values, WHERE)
-    if "metric" in extra and study is CharacterStudy:  # before anything is trained
-        check_name("metric", namespace["metric"], [*OF_PAIRS, *dict(own_metrics(params.plugins))], WHERE)
     return params
 
 
-def given(namespace: dict[str, Any], metrics: Collection[str] = (), /, **declared: type) -> None:
-    """Check the parameters of a notebook that trains nothing: each has its type; a list in words, as
-    papermill's ``-p studies '["scale"]'`` gives it, becomes one. A ``metric`` is one of pairs, one that a study among
-    the parameters has measured, or one of the page's own ``metrics``.
+def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared: type) -> None:
+    """Check the parameters of a notebook: each that is declared here has its type, and papermill injected no other
+    (but ``others``, checked elsewhere). A list in words, as ``-p studies '["scale"]'`` gives it, becomes one. From here
+    on the notebook shows its tables ``readable``.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value.
     """
-    check_types(namespace, declared)
-    if "metric" in declared and namespace["metric"] not in (known := {*OF_PAIRS, *metrics}):
-        for study in {namespace[name] for name, wanted in declared.items() if wanted is str} & {*store.studies()}:
-            known |= {metric for record in store.load_study(study) for metric in record.get("metrics", ())}
-        check_name("metric", namespace["metric"], known, WHERE)
-
-
-def check_types(namespace: dict[str, Any], declared: Mapping[str, type], others: Collection[str] = ()) -> None:
-    """Raise ``BadInput`` where an injected name is neither declared nor among ``others``, or a declared one has another
-    type. From here on the notebook shows its tables ``readable``."""
     show_tables_readable()
     for name in injected(namespace):
         check_name("parameter", name, [*declared, *others], WHERE)
@@ -123,21 +103,15 @@ def _title(value: Any) -> Any:
 
 def _without_decimals(column: pd.Series) -> pd.Series:
     """Return a column of floats that are all whole numbers as integers, and any other as it is."""
-    values = column.dropna()
-    whole = column.dtype.kind == "f" and len(values) > 0 and (values % 1 == 0).all()
+    whole = column.dtype.kind == "f" and (column.dropna() % 1 == 0).all()
     return column.astype("Int64") if whole else column
 
 
 def injected(namespace: Mapping[str, Any]) -> list[str]:
-    """List the names that the last injected cell assigned, read from IPython's history; none where papermill injected
-    nothing."""
-    cells = [cell for cell in namespace.get("In", []) if cell.startswith(HEADING)]
-    nodes = ast.walk(ast.parse(cells[-1])) if cells else ()
-    return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-
-
-START = "check_"
-"""Of the name of every function that is a check."""
+    """List the names that the last injected cell assigned, one a line, read from IPython's history; none where
+    papermill injected nothing."""
+    cells = [cell for cell in namespace.get("In", []) if cell.startswith("# Parameters")]
+    return re.findall(r"^(\w+) = ", cells[-1], re.MULTILINE) if cells else []
 
 
 def holds(fact: object, statement: str) -> None:
@@ -189,7 +163,7 @@ def failures(file: Path | str, page: Mapping[str, object]) -> list[str]:
     its parameters name, and one that raises does not hold either."""
     sentences = []
     for name, check in runpy.run_path(str(file)).items():
-        if name.startswith(START):
+        if name.startswith("check_"):
             try:
                 check(**{parameter: page[parameter] for parameter in inspect.signature(check).parameters})
             except NotHeld as error:
