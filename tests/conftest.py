@@ -85,7 +85,7 @@ def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
     for name in ("pydoc", "treasure"):
-        monkeypatch.setitem(text.TEXTS._built_in, name, lambda: tiny.FOX)
+        monkeypatch.setitem(text.TEXTS.built_in, name, lambda: tiny.FOX)
     return CharacterStudy(
         **tiny.STUDY | {"study": "toy", "activation": ("relu", "gelu"), "trials": 3, "prediction_windows": 5}
     )
@@ -97,7 +97,7 @@ def cats(monkeypatch):
     from actlab.study import tokens
 
     for name in ("pydoc", "treasure"):
-        monkeypatch.setitem(text.TEXTS._built_in, name, lambda: tiny.CATS)
+        monkeypatch.setitem(text.TEXTS.built_in, name, lambda: tiny.CATS)
     tokens.text_shards.cache_clear()
     yield
     tokens.text_shards.cache_clear()

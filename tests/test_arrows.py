@@ -17,7 +17,7 @@ from actlab import paths
 
 PACKAGE = paths.ROOT / "lib" / "actlab"
 MAY = yaml.safe_load(Path(__file__).with_name("arrows.yaml").read_text(encoding="utf-8"))
-NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "ACTIVATIONS", "MODELS"}
+NAMES_TO_OBJECTS = {"get_activation", "build_model", "ACTIVATIONS", "MODELS"}
 
 
 @cache

@@ -271,11 +271,6 @@ ACTIVATIONS: Table[Activation] = Table("activation", ((row.name, row) for row in
 ``actlab.register_activation`` adds a user's own."""
 
 
-def find_activation(name: str, where: str = "") -> Activation:
-    """Return the table's entry of that name; ``UnknownName`` lists the known ones."""
-    return ACTIVATIONS.find(name, where)
-
-
 def get_activation(name: str, features: int = 1, **parameters: Any) -> nn.Module:
     """Make a fresh module of the named activation, at each call.
 
@@ -287,7 +282,7 @@ def get_activation(name: str, features: int = 1, **parameters: Any) -> nn.Module
     Raises:
         UnknownName: the table has no such name (the message lists the known ones).
     """
-    return find_activation(name).make(features, **parameters)
+    return ACTIVATIONS[name].make(features, **parameters)
 
 
 def slope(module: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:

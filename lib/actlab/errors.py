@@ -69,18 +69,19 @@ def check_name(kind: str, name: object, known: Iterable[object], where: str = ""
 
 class Table(ChainMap[str, Row]):
     """Rows by name: the built-in ones, which nothing replaces, then a user's own (``plugins`` registers them);
-    ``member``: makes the row of a name that belongs to a family, which no list can hold."""
+    ``member``: makes the row of a name that belongs to a family, which no list can hold. Another name raises
+    ``UnknownName``, which lists the known ones."""
 
     def __init__(
         self, kind: str, rows: Iterable[tuple[str, Row]], member: Callable[[str], Row | None] = lambda name: None
     ) -> None:
         listed = list(rows)
-        self.kind, self._built_in, self._member = kind, dict(listed), member
-        assert len(self._built_in) == len(listed), f"two rows of the table of each {kind} share one name"
-        super().__init__({}, self._built_in)  # what is assigned and deleted is in the first
+        self.kind, self.built_in, self._member = kind, dict(listed), member
+        assert len(self.built_in) == len(listed), f"two rows of the table of each {kind} share one name"
+        super().__init__({}, self.built_in)  # what is assigned and deleted is in the first
 
     def __setitem__(self, name: str, row: Row) -> None:
-        if name in self._built_in or self._member(name):
+        if name in self.built_in or self._member(name):
             raise BadInput(f"the {self.kind} {name!r} is built in and cannot be replaced: choose another name")
         super().__setitem__(name, row)
 
@@ -88,20 +89,9 @@ class Table(ChainMap[str, Row]):
         return isinstance(name, str) and (super().__contains__(name) or self._member(name) is not None)
 
     def __missing__(self, name: str) -> Row:
-        if (row := self._member(name)) is None:
-            raise KeyError(name)
-        return row
-
-    @property
-    def built_in(self) -> tuple[str, ...]:
-        """Return the names of the rows that are not a user's own."""
-        return tuple(self._built_in)
-
-    def find(self, name: str, where: str = "") -> Row:
-        """Return the row of that name; ``UnknownName`` lists the known ones."""
-        if name not in self:
-            raise UnknownName(self.kind, name, self, where)
-        return self[name]
+        if name in self and (row := self._member(name)) is not None:
+            return row
+        raise UnknownName(self.kind, name, self)
 
 
 class NotHeld(ActlabError, AssertionError):  # noqa: N818

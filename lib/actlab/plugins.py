@@ -102,7 +102,7 @@ def find_part(kind: str, name: str, planned: str = "") -> Any:
             f"the {kind} {name!r} is not the one that was planned (hash {planned[:10] or 'none'}), but another (hash "
             f"{sha256[:10] or 'none'}): load the plug-in file that it came from (--plugin; actlab.load_plugins)"
         )
-    return TABLES[kind].find(name)
+    return TABLES[kind][name]
 
 
 def own_metrics(files: Iterable[str]) -> Parts:

@@ -12,11 +12,11 @@ from actlab.optimizers import OPTIMIZERS, build_optimizer
 
 REGISTRIES = [
     (lambda name: build_model("charlm", SCALES["quick"], name), ACTIVATIONS, "swigluu", "swiglu"),
-    (MODELS.find, MODELS, "convml", "convlm"),
+    (MODELS.__getitem__, MODELS, "convml", "convlm"),
     (lambda name: build_optimizer(name, [], None), OPTIMIZERS, "adam", "adamw"),
     (load_text, TEXTS, "shakespear", "shakespeare"),
     (load_images, IMAGES, "mnits", "mnist"),
-    (DATASETS.find, DATASETS, "novel", "novels"),
+    (DATASETS.__getitem__, DATASETS, "novel", "novels"),
 ]
 
 

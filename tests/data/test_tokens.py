@@ -46,7 +46,7 @@ TEXT = "naïve 漢字 🙂\n\tdef f(x): return x\r\n" + tiny.CATS
 
 @pytest.fixture
 def tiny_text(monkeypatch):
-    monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: TEXT)
+    monkeypatch.setitem(TEXTS.built_in, "pydoc", lambda: TEXT)
 
 
 def test_a_dataset_becomes_shards(tiny_text, tmp_path):
@@ -69,7 +69,7 @@ def test_a_dataset_becomes_shards(tiny_text, tmp_path):
 def test_the_tokenizer_sees_the_training_part_only(tiny_text, monkeypatch, tmp_path):
     """Another validation text leaves the tokenizer as it is."""
     first = tokenize_dataset("pydoc", 300, tmp_path / "a")
-    monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: TEXT[:-300] + "zyx" * 100)
+    monkeypatch.setitem(TEXTS.built_in, "pydoc", lambda: TEXT[:-300] + "zyx" * 100)
     assert tokenize_dataset("pydoc", 300, tmp_path / "b")["tokenizer_sha256"] == first["tokenizer_sha256"]
 
 

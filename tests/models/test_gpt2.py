@@ -7,7 +7,7 @@ import pytest
 import tiny
 import torch
 
-from actlab.activations import find_activation
+from actlab.activations import ACTIVATIONS
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, SymmetryBreakingAttention
 from actlab.models.symmetry import MODES, distributions
@@ -29,7 +29,7 @@ def test_presets_have_the_published_parameters():
 
     def count(scale, activation="gelu"):
         with torch.device("meta"):
-            return count_parameters(GPT2(GPT2_SCALES[scale], find_activation(activation)))
+            return count_parameters(GPT2(GPT2_SCALES[scale], ACTIVATIONS[activation]))
 
     assert (count("124m"), count("124m", "random_prelu")) == (124_082_688, 124_082_688 + 36_864)
     millions = {"quick": 0.137, "mini": 10.02, "355m": 354.33, "774m": 773.43, "1.3b": 1312.61}

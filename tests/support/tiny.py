@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from actlab import cli
-from actlab.activations import find_activation
+from actlab.activations import ACTIVATIONS
 from actlab.models import MODELS, ModelConfig, build_model
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.models.image_classifier import FFN
@@ -96,14 +96,14 @@ def lacks_bfloat16(name):
 
 def gpt2(seed=42, activation="gelu", **changes):
     """A freshly initialised GPT-2."""
-    net = GPT2(replace(GPT2_CONFIG, **changes), find_activation(activation))
+    net = GPT2(replace(GPT2_CONFIG, **changes), ACTIVATIONS[activation])
     net.initialise(init_streams(seed))
     return net
 
 
 def ffn(activation, width=8, seed=0, features=784):
     """A freshly initialised image classifier of ten classes."""
-    net = FFN(features, width, 10, find_activation(activation))
+    net = FFN(features, width, 10, ACTIVATIONS[activation])
     net.initialise(init_streams(seed))
     return net
 

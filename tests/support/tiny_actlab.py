@@ -38,7 +38,7 @@ def note(word, path, iteration):
 def shrink():
     """A model and a text that train in milliseconds, under the names of the quick ones."""
     SCALES["quick"] = replace(tiny.CONFIG)
-    TEXTS._built_in["pydoc"] = TEXTS._built_in["treasure"] = lambda: tiny.FOX
+    TEXTS.built_in["pydoc"] = TEXTS.built_in["treasure"] = lambda: tiny.FOX
 
 
 def listen():

@@ -27,7 +27,7 @@ def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` 
     """Download a data set into the data folder, checked against its checksums."""
     from actlab.data.fetch import DATASETS, fetch
 
-    for source in DATASETS.find(name).files:
+    for source in DATASETS[name].files:
         console.print(f"{paths.shown(fetch(source))}: checked")
     console.print(f"{name} is ready")
 

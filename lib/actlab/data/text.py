@@ -113,14 +113,14 @@ def read_text(name: str) -> str:
         BadInput: a file that is not there, or is not text in UTF-8.
         DataError: a known text that is not in the data folder.
     """
-    return _own_file(name)[0] if is_file(name) else TEXTS.find(name)()
+    return _own_file(name)[0] if is_file(name) else TEXTS[name]()
 
 
 def own_sha256(name: str) -> str:
     """Return the hash of a user's own text as it is now, file or registered; empty for a built-in one."""
     if is_file(name):
         return _own_file(name)[1]
-    text = TEXTS.find(name)
+    text = TEXTS[name]
     return "" if name in TEXTS.built_in else hashlib.sha256(text().encode()).hexdigest()
 
 

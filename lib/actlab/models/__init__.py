@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from actlab.activations import find_activation
+from actlab.activations import ACTIVATIONS
 from actlab.errors import Table, check_name
 from actlab.models.charlm import CharLM
 from actlab.models.convlm import ConvLM
@@ -80,7 +80,7 @@ def build_model(
         UnknownName: no such model, activation or ``gated_width``.
     """
     check_name("gated_width", gated_width, GATED_WIDTHS)
-    model = MODELS.find(name).factory(config, find_activation(activation), gated_width)
+    model = MODELS[name].factory(config, ACTIVATIONS[activation], gated_width)
     model.initialise(generator_for)
     return model
 

@@ -106,7 +106,7 @@ def build_optimizer(
         UnknownName: the table has no such name.
         BadInput: a setting that this optimizer does not have, or a value that it refuses.
     """
-    entry = OPTIMIZERS.find(name)
+    entry = OPTIMIZERS[name]
     try:
         return entry.factory(params, generator, **{**entry.defaults, **settings})
     except (AssertionError, TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
-from actlab.activations import ACTIVATIONS, find_activation
+from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput, check_name
 from actlab.models import MODELS
 from actlab.plugins import check_parts, own_metrics
@@ -32,10 +32,8 @@ MOST_PAIRS = 20_000
 
 def _model_or_arm(name: str) -> str:
     model, slash, activation = name.partition("/")
-    MODELS.find(model)
-    if slash:
-        ACTIVATIONS.find(activation)
-    return f"{model}{slash}{our_name(activation)}"
+    known = MODELS[model].name
+    return f"{known}/{our_name(ACTIVATIONS[activation].name)}" if slash else known
 
 
 def switched_on(protocol: str | dict[str, str]) -> tuple[str, ...]:
@@ -62,7 +60,7 @@ def defects_of(protocol: str | dict[str, str], model: str, activation: str) -> t
     """List the names of the defects that are on in an arm: those of the protocol that apply to it."""
     active = switched_on(protocol)
     ignored = model != "charlm"
-    gated = find_activation(activation).gated and not (ignored and IGNORED in active)
+    gated = ACTIVATIONS[activation].gated and not (ignored and IGNORED in active)
     applies = {IGNORED: ignored, BOTH: model == "convlm", DOUBLED: gated}
     return tuple(name for name in DEFECTS if name in active and applies.get(name, True))
 
