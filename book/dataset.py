@@ -141,8 +141,7 @@ def export(folder: Path) -> None:
     tidied = tidy()
     for name, table in tidied.items():
         files.write_text(folder / f"{name}.csv", table.to_csv(index=False))
-        with files.replacing(folder / f"{name}.parquet", int(table.memory_usage().sum())) as work:
-            fastparquet.write(str(work), table, write_index=False, compression="ZSTD")
+        fastparquet.write(str(folder / f"{name}.parquet"), table, write_index=False, compression="ZSTD")
     described = written()
     described["croissant.json"] = _text(croissant_of_tables(json.loads(described["croissant.json"]), tidied, folder))
     for name, text in described.items():

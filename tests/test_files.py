@@ -1,17 +1,19 @@
 """Files are written whole or not at all; what a user wrote is read, or refused with its place."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from actlab.errors import BadInput, DiskError
-from actlab.files import parse_yaml, read_text, replacing, write_text
+from actlab.files import parse_yaml, read_text, write_text
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path):
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     """One sentence with path, bytes, the system's reason and the way out."""
     path = write_text(tmp_path / "a", "old")
-    said = r"cannot write .*/a \(5 bytes\): full after 4.*make room or choose another folder"
-    with pytest.raises(DiskError, match=said), replacing(path, 5) as work:
-        raise OSError(f"full after {work.write_text('half')}")
+    monkeypatch.setattr("os.fsync", Mock(side_effect=OSError("full")))
+    with pytest.raises(DiskError, match=r"cannot write .*/a \(3 bytes\): full.*make room or choose another folder"):
+        write_text(path, "new")
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("a", "old")]
 
 

@@ -3,8 +3,8 @@
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,13 @@ import yaml
 from actlab.errors import BadInput, DiskError
 
 
-@contextmanager
-def replacing(path: Path, size: int) -> Iterator[Path]:
-    """Give a path to write to; when the block ends, its file takes the place of ``path``, after an exception it
-    disappears.
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file as ``write_bytes`` does, in UTF-8 with \\n line ends."""
+    return write_bytes(path, text.encode())
 
-    Args:
-        path: the file to be; its folder is made.
-        size: bytes that are to be written.
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write a file beside its place, and move it there when it is whole; its folder is made.
 
     Raises:
         DiskError: the file cannot be written: no space, no permission, no such folder.
@@ -28,26 +27,16 @@ def replacing(path: Path, size: int) -> Iterator[Path]:
     work = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield work
-        with work.open("rb+") as file:
+        with work.open("wb") as file:
+            file.write(content)
+            file.flush()
             os.fsync(file.fileno())
         os.replace(work, path)
     except OSError as error:
-        raise DiskError(path, size, error.strerror or str(error)) from error
+        raise DiskError(path, len(content), error.strerror or str(error)) from error
     finally:
         with suppress(OSError):
             work.unlink()
-
-
-def write_text(path: Path, text: str) -> Path:
-    """Write a text file atomically, in UTF-8 with \\n line ends."""
-    return write_bytes(path, text.encode())
-
-
-def write_bytes(path: Path, content: bytes) -> Path:
-    """Write a file atomically."""
-    with replacing(path, len(content)) as work:
-        work.write_bytes(content)
     return path
 
 
