@@ -30,7 +30,6 @@ def test_train_one_now_trains(toy):
     panel.start.click()
     panel.thread.join(60)
     assert "done, validation loss" in panel.words.value
-    assert panel.bar.value == 6
     assert not panel.start.disabled
 
 

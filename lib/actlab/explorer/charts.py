@@ -44,7 +44,7 @@ def chart_as_html(spec: dict[str, Any], **_: Any) -> dict[str, str]:
 
 def colours(column: str, names: Iterable[str]) -> Any:
     """Return the book's colour of each of these activations, for a column that calls them as people do."""
-    inks = {words(name): ink for name, (ink, *_) in looks(dict.fromkeys(names)).items()}
+    inks = {words(name): ink for name, (ink, *_) in looks(names).items()}
     return altair.Color(column, title=None, scale=altair.Scale(domain=[*inks], range=[*inks.values()]))
 
 

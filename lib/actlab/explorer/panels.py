@@ -27,8 +27,6 @@ from actlab.study.trial import Task
 Array = NDArray[np.float64]
 ADJUSTABLE = tuple(name for name in ACTIVATIONS if isinstance(get_activation(name), SmeLU | Swish))
 """Activations with a beta that can be moved."""
-WINDOWS = 256
-"""Windows of the validation text, of which a fresh network reads the first ones."""
 SECONDS = 2.0
 """Seconds between two pictures of a network that is trained."""
 VISIBLE = {" ": "␣", "\n": "⏎\n"}
@@ -54,9 +52,9 @@ def curve(name: str, beta: float | None = None) -> tuple[Array, Array, Array]:
 def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> tuple[Array, Array]:
     """Return (n,) pre-activations of a trial's fresh network on validation text and (n,) gradients of the mean loss
     with respect to them; of a gated activation, those of its gates. Dropout is off."""
-    text, model = trial.compared_on(WINDOWS), trial.fresh()
+    text, model = trial.compared_on(windows), trial.fresh()
     set_beta(model, beta).eval()
-    inputs: list[Tensor] = []
+    inputs: list[Any] = []
 
     def keep(module: nn.Module, arguments: tuple[Tensor]) -> None:
         arguments[0].retain_grad()
@@ -65,14 +63,14 @@ def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> 
     for module in model.modules():
         if type(module) is type(get_activation(trial.activation)):
             module.register_forward_pre_hook(keep)
-    logits = model(text.inputs[:windows])  # (windows, T, V)
-    F.cross_entropy(logits.flatten(0, 1), text.targets[:windows].flatten()).backward()  # type: ignore[no-untyped-call]
+    logits = model(text.inputs)  # (windows, T, V)
+    F.cross_entropy(logits.flatten(0, 1), text.targets.flatten()).backward()  # type: ignore[no-untyped-call]
     parts = 2 if ACTIVATIONS[trial.activation].gated else 1
 
     def joined(tensors: list[Tensor]) -> Array:
-        return torch.cat([tensor.chunk(parts, dim=-1)[0].flatten() for tensor in tensors]).double().numpy()
+        return torch.cat([tensor.chunk(parts, dim=-1)[0].flatten() for tensor in tensors]).detach().double().numpy()
 
-    return joined([tensor.detach() for tensor in inputs]), joined([t.grad for t in inputs if t.grad is not None])
+    return joined(inputs), joined([tensor.grad for tensor in inputs])
 
 
 def density(values: Array) -> Line:
@@ -103,8 +101,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def trial(self, seed: int) -> CharacterTrial:
         """Return the trial of the chosen model and activation."""
-        chosen = {"model": self.model.value, "activation": self.activation.value, "seed": seed, "trials": 1}
-        trial = self.params.replace(**chosen).arms()[0].trials[0]
+        study = self.params.replace(model=self.model.value, activation=self.activation.value, seed=seed, trials=1)
+        trial = study.arms()[0].trials[0]
         assert isinstance(trial, CharacterTrial)
         return trial
 
@@ -179,10 +177,9 @@ class TrainOne(Started):
     def __init__(self, params: CharacterStudy) -> None:
         self.seed = widgets.BoundedIntText(params.seed, min=0, max=2**31 - 1, description="seed")
         self.stop = widgets.Button(description="Stop", disabled=True)
-        self.bar = widgets.IntProgress(max=params.levels("iterations")[0], description="iterations")
         self.losses: dict[tuple[str, str], list[tuple[int, float]]] = {}
         self._stopping = threading.Event()
-        super().__init__(params, "gelu", "Train one now", [self.seed, self.stop, self.bar])
+        super().__init__(params, "gelu", "Train one now", [self.seed, self.stop])
         self.stop.on_click(lambda _: self._stopping.set())
 
     def work(self) -> None:
@@ -195,7 +192,6 @@ class TrainOne(Started):
         def watch(iteration: int, loss: float) -> None:
             nonlocal drawn
             losses.append((iteration, loss))
-            self.bar.value = iteration
             self.words.value = f"{label}: iteration {iteration} of {trial.iterations}, loss {loss:.3f} nats"
             if time.monotonic() - drawn > SECONDS:
                 self.draw()
@@ -209,11 +205,10 @@ class TrainOne(Started):
             (result,) = run_task(Task((trial,)), watch)
             if not losses:  # it came from the cache
                 losses += [(row["iteration"], row["train_loss"]) for row in result.get("history", ())]
-            end = result.get("traceback", "").strip().rpartition("\n")[2]
+            end = result.get("error", "")
             if "final" in result:
                 end = f"validation loss {result['final']['val_loss']:.3f} nats"
             self.words.value = escape(f"{label}: {result['status']}, {end}")
-            self.bar.value = trial.iterations
         finally:
             self.stop.disabled = True
             self.draw()
