@@ -48,7 +48,7 @@ bench: install-bench  ## measure speed beside its peers: 20 minutes on an idle m
 	$(BIN)/python -m bench
 
 paper: $(INSTALLED)  ## set the paper from the records: paper/_build/paper.pdf and supplement.pdf
-	$(BIN)/actlab paper
+	$(BIN)/python paper/builder.py
 
 test: lint types tests  ## install, then style, types and the quick tests: under 3 minutes
 

@@ -43,3 +43,8 @@ def build_paper(out: Path = PAPER / "_build") -> list[Path]:
     except typst.TypstError as error:
         raise ActlabError(f"{pdf.stem}.typ cannot be set: {error}") from None
     return made
+
+
+if __name__ == "__main__":
+    for made in build_paper():
+        print(f"open {paths.shown(made)}")

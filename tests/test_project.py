@@ -16,7 +16,7 @@ QUICK = ("run", "params/first.yaml", "--workers", 1, "--max-iters", 2, "--activa
 @pytest.fixture
 def own(tmp_path, monkeypatch, toy):
     """A new project, the current folder; nothing in the environment moves what is in it."""
-    for variable in paths.VARIABLES:
+    for variable in ("ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE"):
         monkeypatch.delenv(variable, raising=False)
     provenance.code.cache_clear()
     monkeypatch.chdir(tmp_path)

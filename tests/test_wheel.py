@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def call(*command, folder):
     """What a command says; nothing of this checkout or its environment is known to it."""
-    own = ("PYTHONPATH", "VIRTUAL_ENV", *paths.VARIABLES)
+    own = ("PYTHONPATH", "VIRTUAL_ENV", "ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE")
     known = {name: value for name, value in os.environ.items() if name not in own}
     done = subprocess.run([*map(str, command)], cwd=folder, env=known, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"

@@ -19,8 +19,6 @@ MARK = ".actlab"
 """File that makes a folder a project (`actlab init` writes it)."""
 RECORDS = "[!.]*.json"
 """Pattern of records' files: what is hidden, as macOS leaves `._x.json` beside each file, is none."""
-VARIABLES = ("ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE")
-"""Environment variables that move folders."""
 
 
 class NoProject(BadInput):
@@ -98,7 +96,7 @@ def shown(path: Path) -> str:
 def git(*arguments: str) -> str | None:
     """Return the output of a git command in actlab's own checkout; None where it fails, or where the package lies in
     none."""
-    if not (Path(ROOT) / ".git").exists():  # else git would answer for whatever repository is above
+    if not (ROOT / ".git").exists():  # else git would answer for whatever repository is above
         return None
     try:
         done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)

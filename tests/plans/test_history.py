@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import grids
 import pandas as pd
@@ -40,7 +41,7 @@ def test_each_version_is_found_with_its_own_date(repository):
 def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository, monkeypatch):
     (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])]).itertuples()
     assert (unknown.commit, unknown.committed) == ("", "")
-    monkeypatch.setattr(paths, "ROOT", "/nowhere")
+    monkeypatch.setattr(paths, "ROOT", Path("/nowhere"))
     assert commits("params/toy.yaml") == {}
     assert first_form("params/toy.yaml", "") == ("unknown", "unknown")
 

@@ -51,6 +51,6 @@ def test_the_time_that_is_left_comes_from_ended_trials(toy):
     took = sum(results["seconds"].values())
     assert table["seconds"].tolist() == pytest.approx([took, 2 * took])
     assert status.seconds_left(table, 2) == pytest.approx(1.5 * took)
-    assert in_words(table, 2).endswith("s left on 2 workers")
+    assert in_words(table, 2).endswith("s left with --workers 2")
     longer = status.of(study.replace(iterations=[4, 8]))
     assert sorted(longer["seconds"].isna()) == [False, False, True, True]

@@ -1,9 +1,9 @@
-"""The command line: `actlab init | run | status | report | compare | measure | replay | sample | list | data | book |
-paper`, a file for each kind of command."""
+"""The command line: `actlab init | run | status | report | compare | measure | replay | sample | list | data | book`, a
+file for each kind of command."""
 
 import sys
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -12,7 +12,7 @@ from typer import Option
 import actlab
 from actlab import paths
 from actlab.cli import arrays, data, project, results, training
-from actlab.cli.options import CORES, console, errors
+from actlab.cli.options import CORES, Workers, console, errors
 from actlab.errors import ActlabError, BadInput
 
 app = typer.Typer(
@@ -39,31 +39,16 @@ def _of_all(version: Annotated[bool, Option("--version", help="Print the version
 
 @app.command()
 def book(
-    workers: Annotated[int, Option(min=1, help="Notebooks executed at once.")] = CORES,
+    workers: Workers = CORES,
     strict: Annotated[bool, Option("--strict", help="Stop at a number that the records do not hold.")] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
-    console.print(f"open {paths.shown(_of_checkout('book', '_ext.build').build_book(workers, strict))}")
-
-
-@app.command()
-def paper() -> None:
-    """Set the paper and its supplement from the records, into paper/_build."""
-    for path in _of_checkout("paper", "builder").build_paper():
-        console.print(f"open {paths.shown(path)}")
-
-
-def _of_checkout(folder: str, module: str) -> Any:
-    """A module of the book or the paper, which actlab's checkout has beside the package.
-
-    Raises:
-        BadInput: there is no checkout.
-    """
     if paths.CHECKOUT is None or paths.project() != paths.CHECKOUT:
         place = paths.CHECKOUT or "a clone of its repository"
-        raise BadInput(f"`actlab {folder}` works in actlab's own checkout: run it in {place}")
-    sys.path.insert(0, str(paths.CHECKOUT / folder))
-    return import_module(module)
+        raise BadInput(f"`actlab book` works in actlab's own checkout: run it in {place}")
+    sys.path.insert(0, str(paths.CHECKOUT / "book"))  # its builder is no part of the package
+    builder = import_module("_ext.build")
+    console.print(f"open {paths.shown(builder.build_book(workers, strict))}")
 
 
 def main() -> None:

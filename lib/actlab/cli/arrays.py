@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from actlab.cli.options import Plugins, console, print_table
+from actlab.cli.options import Plugins, console, print_meanings, print_table
 
 app = typer.Typer()
 
@@ -22,7 +22,6 @@ def measure(
     probabilities (or logits) of any framework. With labels also loss and accuracy."""
     from actlab.cli.measured import measured
     from actlab.plugins import PARTS, load_plugins
-    from actlab.records.tables import COLUMNS
 
     load_plugins(plugin or ())
     own = [name for kind, name in PARTS if kind == "metric"]
@@ -30,8 +29,6 @@ def measure(
     print_table(table)
     console.print(f"n: runs; 95% intervals over runs; of {len(runs) * (len(runs) - 1) // 2} pairs")
     console.print("intervals of pairs are symmetric on a logarithmic scale (actlab.means: on the value's own)")
-    for name in table["metric"]:
-        if name in COLUMNS:
-            console.print(f"{name}: {'; '.join(COLUMNS[name])}")
+    print_meanings(table["metric"])
     if len(runs) < 3:
         console.print("two runs give one pair and no interval: three or more runs do")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.live import Live
 
+from actlab.cli.tracking import Log
 from actlab.study.run import Ended, Event, Recorded, Started, Training
 
 if TYPE_CHECKING:
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
 
 class StudyDisplay(Live):
     """A context in which ``watch`` shows a study's events: on a terminal its progress, with a line for each trial in
-    training; elsewhere its progress every ``interval`` seconds. Everywhere one line an arm, and one for a trial that
-    did not end well."""
+    training; everywhere one line an arm, and one for a trial that did not end well. ``log`` takes each loss, too."""
 
-    def __init__(self, console: Console, interval: float = 60.0) -> None:
-        self.interval = interval
+    def __init__(self, console: Console, log: Log) -> None:
+        self.log = log
         self.running: dict[tuple[str, str], Training] = {}
         self.planned = self.trained = 0
-        self.since = self.last_line = time.monotonic()
+        self.since = time.monotonic()
         super().__init__(console=console, transient=True, get_renderable=self.lines)
 
     def lines(self) -> str:
@@ -32,8 +32,10 @@ class StudyDisplay(Live):
     def progress(self) -> str:
         """``5 of 12 trials trained, 2 running, about 3 min left``, by what was trained since the start."""
         done = self.trained + sum(event.iteration / (event.steps or 1) for event in self.running.values())
-        seconds = (time.monotonic() - self.since) * (self.planned - done) / done if done else 0.0
-        rest = f", about {in_time(seconds)} left" if done else ""
+        rest = ""
+        if done:
+            seconds = (time.monotonic() - self.since) * (self.planned - done) / done
+            rest = f", about {in_time(seconds)} left"
         return f"{self.trained} of {self.planned} trials trained, {len(self.running)} running{rest}"
 
     def watch(self, event: Event) -> None:
@@ -42,14 +44,12 @@ class StudyDisplay(Live):
             self.planned += event.missing
         if isinstance(event, Training):
             self.running[event.arm, event.trial] = event
+            self.log(f"{event.arm}/{event.trial}", event.loss, event.iteration)
         if isinstance(event, Ended):
             self.running.pop((event.arm, event.trial), None)
             self.trained += not event.cached
         if isinstance(event, Started | Recorded) or (isinstance(event, Ended) and event.failure):
             self.console.print(str(event))
-        if self.planned and not self.console.is_terminal and time.monotonic() - self.last_line > self.interval:
-            self.last_line = time.monotonic()
-            self.console.print(self.progress())
 
 
 def in_time(seconds: float) -> str:
@@ -63,10 +63,9 @@ def in_words(table: "pd.DataFrame", workers: int) -> str:
     """The sums of the table in one sentence."""
     from actlab.study.after.status import STATES, seconds_left
 
-    seconds, diverged = seconds_left(table, workers), table["diverged"].sum()
-    states = ", ".join(f"{table[state].sum()} {state}" for state in STATES)
-    rest = f"; about {in_time(seconds)} left on {workers} {'workers' if workers > 1 else 'worker'}" if seconds else ""
+    seconds = seconds_left(table, workers)
+    rest = f"; about {in_time(seconds)} left with --workers {workers}" if seconds else ""
     if math.isnan(seconds):
         rest = "; how long it takes can be told when a first trial of each kind has ended"
-    lost = f"; {diverged} diverged" if diverged else ""
-    return f"{table['trials'].sum()} trials of {len(table)} arms: {states}{lost}{rest}"
+    states = ", ".join(f"{table[state].sum()} {state}" for state in STATES)
+    return f"{table['trials'].sum()} trials of {len(table)} arms: {states}; {table['diverged'].sum()} diverged{rest}"

@@ -1,6 +1,5 @@
 """What `actlab measure` computes: metrics of pairs, loss and accuracy of runs of any framework, one array a run."""
 
-import os
 from itertools import combinations
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
     Raises:
         BadInput: fewer than two runs, an array of another shape, rows that are no probabilities.
     """
-    if len(files) < 2 or len({*map(os.path.realpath, files)}) < len(files):
+    if len(files) < 2 or len({*files}) < len(files):
         raise BadInput(f"expected two runs or more, each once, got {', '.join(map(str, files))}")
     arrays = {str(path): probabilities(path, logits) for path in files}
     truth = None if labels is None else array_of(labels)
@@ -43,7 +42,7 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
     table = means(pairs[~pairs["metric"].str.startswith("churn_")], "value", "metric")
     table["low"], table["high"] = log_limits(table["estimate"], table["low"], table["high"])
     if truth is not None:
-        table = pd.concat([table, scores(arrays, truth.astype(int))], ignore_index=True)
+        table = pd.concat([table, scores(arrays, truth.astype(int))])
     ranges = {"accuracy": "val_accuracy", "loss": "val_loss"}
     table = pd.concat([clipped(row, ranges.get(name, name)) for name, row in table.groupby("metric", sort=False)])
     return table[["metric", "n", "estimate", "low", "high"]]

@@ -14,8 +14,6 @@ from actlab.files import write_bytes, write_text
 app = typer.Typer()
 TEMPLATE = Path(__file__).with_name("template")
 """What a new project holds."""
-IGNORED = b".cache/\ndata/\nout/\nresults/*/failed/\n"
-"""What git leaves out of it."""
 SAID = "A project of actlab: records go to results/ beside this file.\n"
 
 
@@ -30,12 +28,12 @@ def init(
     if (root / paths.MARK).exists():
         raise BadInput(f"{root} is a project already")
     (root / "results").mkdir(parents=True, exist_ok=True)
-    files = {path.relative_to(TEMPLATE): path.read_bytes() for path in sorted(TEMPLATE.rglob("*")) if path.is_file()}
-    for name, content in {**files, Path(".gitignore"): IGNORED}.items():
-        if (root / name).exists():
-            console.print(f"{paths.shown(root / name)}: left as it is")
+    for path in sorted(TEMPLATE.rglob("*.*")):
+        copy = root / path.relative_to(TEMPLATE)
+        if copy.exists():
+            console.print(f"{paths.shown(copy)}: left as it is")
         else:
-            write_bytes(root / name, content)
+            write_bytes(copy, path.read_bytes())
     write_text(root / paths.MARK, SAID)  # last: it is a project now
     change_folder = "" if root == Path.cwd() else f"cd {paths.shown(root)} && "
     console.print(f"{root} is a project; go on with: {change_folder}actlab run params/first.yaml")

@@ -8,9 +8,18 @@ import typer
 from typer import Argument, Option
 
 from actlab import paths
-from actlab.cli.options import MANY, Activations, AsJson, Models, Plugins, console, print_json, print_table
+from actlab.cli.options import (
+    MANY,
+    Activations,
+    AsJson,
+    Models,
+    Plugins,
+    console,
+    print_meanings,
+    print_table,
+)
 from actlab.errors import check_name
-from actlab.files import write_text
+from actlab.records.strict import in_json
 
 app = typer.Typer()
 
@@ -22,15 +31,6 @@ def recorded_studies() -> list[str]:
     with suppress(paths.NoProject):
         return store.studies()
     return []
-
-
-def known(name: str) -> str:
-    """Return the name of a recorded study, also of one that was given as its folder."""
-    from actlab.records import store
-
-    name = Path(name).name or name
-    check_name("study with trials", name, store.studies(), paths.shown(paths.results()))
-    return name
 
 
 LISTS = ["studies", "fields", "activations", "models", "networks", "optimizers", "scales", "texts", "metrics"]
@@ -52,9 +52,10 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
-    study = known(study)
     from actlab import report as reports
 
+    console.quiet = as_json
+    study = Path(study).name
     activations = _names(activation)
     if activations:
         from actlab.study.fields import our_name
@@ -62,17 +63,15 @@ def report(
         activations = [our_name(name) for name in activations]
     loaded = reports.load(study, _names(model), activations, reference, _names(group), factor)
     drawn = (_names(formats) or ["png"]) if plots else []
-    written = []
-    for path in reports.write(loaded, paths.located(str(out)) if out else Path("out") / study, drawn):
-        written.append(str(path))
-        console.print(str(path))
+    written = [*map(str, reports.write(loaded, paths.located(str(out)) if out else Path("out") / study, drawn))]
+    console.print("\n".join(written))
     for table in (loaded.rates["rates"], reports.spreads(loaded)):
         print_table(table)
     console.print(reports.EQUAL_LOSS)
     if as_json:
-        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates["rates"]}
-        rows = {name: table.to_dict("records") for name, table in tables.items()}
-        print_json({"study": study, "reference": loaded.reference, "files": written, **rows})
+        tables = loaded.tables | loaded.rates
+        rows = {name: tables[name].to_dict("records") for name in ("estimates", "differences", "rates")}
+        typer.echo(in_json({"study": study, "reference": loaded.reference, "files": written, **rows}, indent=1))
 
 
 def _names(values: list[str] | None) -> list[str]:
@@ -81,66 +80,50 @@ def _names(values: list[str] | None) -> list[str]:
 
 
 @app.command()
-def compare(
-    first: Study,
-    second: Study,
-    out: Annotated[Path | None, Option(help="Also write the comparison as CSV to this file.")] = None,
-) -> None:
+def compare(first: Study, second: Study) -> None:
     """Subtract the first study's arms from the second's: paired where they share seeds, Holm-adjusted within a metric.
     Trains nothing."""
-    first, second = known(first), known(second)
     from actlab import report as reports
-    from actlab.records.tables import COLUMNS
 
+    first, second = Path(first).name, Path(second).name
     lines, differences = reports.compare(first, second)
     console.print("\n".join(lines))
     print_table(differences)
     console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
-    for metric in differences["metric"].unique():
-        console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
+    print_meanings(differences["metric"].unique())
     console.print(reports.EQUAL_LOSS)
-    if out:
-        write_text(paths.located(str(out)), differences.to_csv(index=False))
-        console.print(str(out))
 
 
 def _catalogue(what: str) -> dict[str, str]:
     """Describe each name of a list in a few words."""
     from actlab.activations import ACTIVATIONS
-    from actlab.data.fetch import DATASETS
     from actlab.data.text import TEXTS
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES
     from actlab.models.image_classifier import networks
     from actlab.optimizers import OPTIMIZERS
-    from actlab.plugins import PARTS
     from actlab.records import store
     from actlab.records.tables import COLUMNS
 
-    listed = {
+    return {
         "activations": {name: row.source for name, row in ACTIVATIONS.items()},
         "models": {name: row.description for name, row in MODELS.items()},
         "networks": {name: f"{row.activation}, for `kind: mnist`" for name, row in networks().items()},
         "scales": {name: str(size) for name, size in SCALES.items()},
         "optimizers": {name: f"usual rate {row.defaults['lr']:g}; {row.source}" for name, row in OPTIMIZERS.items()},
-        "texts": {name: DATASETS[name].description if name in DATASETS else "" for name in TEXTS},
+        "texts": dict.fromkeys(TEXTS, ""),
         "metrics": {name: "; ".join(COLUMNS.get(name, ())) for name in ROWS},
         "studies": {name: f"{len(store.arm_files(name))} records" for name in recorded_studies()},
     }[what]
-    for (kind, name), part in PARTS.items():
-        if what == {"dataset": "texts"}.get(kind, f"{kind}s"):
-            listed[name] = f"{part.note or listed.get(name, '')} (own, {part.file.name})".strip()
-    return listed
 
 
 @app.command("list")
 def list_names(what: What, plugin: Plugins = None) -> None:
     """Print the names that a params file, a notebook's parameters and a command may use."""
     check_name("list", what, LISTS)
-    if plugin:
-        from actlab.plugins import load_plugins
+    from actlab.plugins import load_plugins
 
-        load_plugins(plugin)
+    load_plugins(plugin or ())
     if what == "fields":
         _list_fields()
         return

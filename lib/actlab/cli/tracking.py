@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from actlab.errors import check_name, needs
-from actlab.study.run import Event, Training, Watch
 
 Log = Callable[[str, float, int], None]
 """Takes the name of a curve, a loss and its iteration."""
@@ -35,24 +34,14 @@ def _wandb(folder: Path) -> Iterator[Log]:
 TRACKERS = {"tensorboard": _tensorboard, "wandb": _wandb}
 
 
-@contextmanager
-def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
-    """Give a watcher that tells a tracker of each trial's training loss as it goes; "" tells none. Every event goes to
-    the watcher ``also`` first. Evaluations are in the records.
+def tracker(name: str, folder: Path) -> AbstractContextManager[Log]:
+    """Open a tracker for the losses of a study; "" takes them and does nothing.
 
     Raises:
         UnknownName: no such tracker.
         BadInput: it is not installed.
     """
     if not name:
-        yield also
-        return
+        return nullcontext(lambda *loss: None)
     check_name("tracker", name, TRACKERS, "--track")
-    with TRACKERS[name](folder) as log:
-
-        def watch(event: Event) -> None:
-            also(event)
-            if isinstance(event, Training):
-                log(f"{event.arm}/{event.trial}", event.loss, event.iteration)
-
-        yield watch
+    return TRACKERS[name](folder)

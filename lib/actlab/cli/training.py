@@ -2,7 +2,7 @@
 
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -17,10 +17,10 @@ from actlab.cli.options import (
     Workers,
     console,
     errors,
-    print_json,
     print_table,
 )
 from actlab.errors import BadInput
+from actlab.records.strict import in_json
 
 if TYPE_CHECKING:
     from actlab.study.study import Study
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 Files = Annotated[
     list[Path],
-    Argument(help="Params files, such as params/repro-quick.yaml, one after the other; NAME=VALUE is as with --set."),
+    Argument(help="Params files, such as params/repro-quick.yaml, one after the other."),
 ]
 Sets = Annotated[
     list[str] | None,
@@ -65,16 +65,17 @@ def run(
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     from actlab import report as reports
     from actlab.cli.display import StudyDisplay
-    from actlab.cli.tracking import tracked
+    from actlab.cli.tracking import tracker
     from actlab.records import store
     from actlab.study import run as study
     from actlab.study.record import failure_of
 
     failed = False
-    studies = _studies(params, model, activation, trials, max_iters, device, set_, plugin)
+    changes = {"trials": trials, "iterations": max_iters, "device": device}
+    studies = _studies(params, model, activation, set_, plugin, **changes)
     for settings in studies:  # of which none trains before all are checked
-        with StudyDisplay(console) as display, tracked(track, Path("out") / settings.study, display.watch) as watch:
-            records = study.run(settings, workers, watch, scheduler)
+        with tracker(track, Path("out") / settings.study) as log, StudyDisplay(console, log) as display:
+            records = study.run(settings, workers, display.watch, scheduler)
         if done := len(records.present) - len({arm.id for arm, _ in records.failed}):
             recorded = reports.read(settings.study)
             if len(recorded.runs):
@@ -93,24 +94,19 @@ def _studies(
     params: list[Path],
     model: list[str] | None,
     activation: list[str] | None,
-    trials: int | None,
-    max_iters: int | None,
-    device: str | None,
     sets: list[str] | None,
     plugins: list[str] | None,
+    **changes: Any,
 ) -> "list[Study]":
     """Read the params files of a command line, with what it changes."""
     from actlab.study.params import filtered, read_params
 
-    sets = [*(sets or ()), *(str(path) for path in params if "=" in path.name)]
-    changes = {"trials": trials, "iterations": max_iters, "device": device}
-    return [
-        filtered(
-            read_params(path, plugins or (), sets, **changes), str(path), {"model": model, "activation": activation}
-        )
-        for path in params
-        if "=" not in path.name
-    ]
+    filters = {"model": model, "activation": activation}
+    studies = []
+    for path in params:
+        study = read_params(path, plugins or (), sets or (), **changes)
+        studies.append(filtered(study, str(path), filters))
+    return studies
 
 
 @app.command()
@@ -130,8 +126,10 @@ def status(
     from actlab.cli.display import in_words
     from actlab.study.after import status as states
 
+    console.quiet = as_json
     rows = []
-    for study in _studies(params, model, activation, trials, max_iters, device, set_, plugin):
+    changes = {"trials": trials, "iterations": max_iters, "device": device}
+    for study in _studies(params, model, activation, set_, plugin, **changes):
         table = states.of(study)
         seconds = states.seconds_left(table, workers)
         rows.append(
@@ -140,7 +138,7 @@ def status(
         print_table(table)
         console.print(in_words(table, workers))
     if as_json:
-        print_json(rows)
+        typer.echo(in_json(rows, indent=1))
 
 
 @app.command()
@@ -193,23 +191,19 @@ def replay(
         (record,) = map(str, (paths.SHIPPED.with_name("results") / "bits").glob("charlm-*.json"))
     if of_all == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
-    if record:
-        known = tasks = [trial_of(store.load(store.find(record)), trial)]
-    else:
-        known = replays.recorded_trials(study, trial)
-        tasks = random.sample(known, min(sample or len(known), len(known)))
-    outcomes = []
+    tasks = [trial_of(store.load(store.find(record)), trial)] if record else replays.recorded_trials(study, trial)
+    if sample:
+        tasks = random.sample(tasks, min(sample, len(tasks)))
+    trained = wrong = 0
     for _, outcome in run_tasks(replays.replay, tasks, workers):
         console.print(outcome.sentence)
-        if keep and outcome.record is not None:
-            replays.keep(outcome.record)
-        outcomes.append(outcome)
-    if quick and (repeated := outcomes[0].record):
-        console.print(f"this machine repeats the recorded bits: {'yes' if repeated['equal'] else 'no'}")
-    trained = sum(outcome.record is not None for outcome in outcomes)
-    wrong = sum(outcome.wrong for outcome in outcomes)
+        if outcome.record is not None:
+            trained += 1
+            wrong += outcome.wrong
+            if keep:
+                replays.keep(outcome.record)
     if not trained:
-        raise BadInput(f"none of {len(known)} trials could be trained again here")
+        raise BadInput(f"none of {len(tasks)} trials could be trained again here")
     if of_all:
         console.print(f"{trained} of {len(tasks)} trials trained again; {wrong} contradict what replay promises")
     if wrong:
