@@ -211,8 +211,6 @@ def decided(
     """Return the comparisons with Holm's p-values over their families, and with equivalence and outcome where there is
     a margin (``contrasts``)."""
     check_name("correction", correction, ("holm", None))
-    for name in family:
-        check_name("column of the family", name, table.columns)
     if margin is not None:
         distance, error = margin - table["difference"].abs(), table["se"].where(table["se"] > 0)
         table = table.assign(p_equivalent=special.stdtr(table["df"], -distance / error))

@@ -35,7 +35,7 @@ def study_of(kind: str, where: str = "") -> type[Study]:
 
 
 def trial_in(record: store.Record, label: str) -> Trial:
-    """Read a trial of a record of any kind back; ``RecordError`` where that lacks a setting of its trials."""
+    """Read a trial of a record of any kind back."""
     kind = record["kind"] if record["kind"] in KINDS else "repro"  # which makes records of several kinds
     return study_of(kind).trial.of_record(record, label)
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from actlab.data.text import located, short_name
-from actlab.errors import BadInput, RecordError
+from actlab.errors import BadInput
 from actlab.models import LanguageModel, count_parameters
 from actlab.models.vocabulary import Vocabulary
 from actlab.optimizers import build_optimizer
@@ -56,8 +56,11 @@ class Trial(Checked):
     def identifying(cls) -> dict[str, tuple[str, bool]]:
         """Map each setting that identifies a trial to the block that holds it, and to whether it is left out at its
         default."""
-        split = ((entry.rstrip("?").rpartition("."), entry.endswith("?")) for entry in cls.identity)
-        return {name: (block, optional) for (block, _, name), optional in split}
+        found = {}
+        for entry in cls.identity:
+            block, _, name = entry.rstrip("?").rpartition(".")
+            found[name] = block, entry.endswith("?")
+        return found
 
     @property
     def settings(self) -> Settings:
@@ -96,17 +99,10 @@ class Trial(Checked):
     @classmethod
     def of_record(cls, record: Record, label: str) -> Self:
         """Read a recorded trial back. Its own parts need not be loaded; a user's text lies where it lay, from the
-        current folder.
-
-        Raises:
-            RecordError: it lacks a setting of its trials.
-        """
+        current folder."""
         config, (seed, _, change) = record["config"], label.partition("-")
         values = {name: as_tuple(value) for name, value in (config.get("recipe", {}) | config).items()}
         values = {name: value for name, value in values.items() if name in cls.model_fields}
-        missing = [name for name, (_, optional) in cls.identifying().items() if not optional and name not in values]
-        if missing:
-            raise RecordError(f"{record['arm']} cannot be trained again: its settings lack {', '.join(missing)}")
         values["dataset"] = located(record["provenance"]["data"].get("path") or config["dataset"])
         values["parts"] = tuple(sorted(config.get("parts", {}).items()))
         return cls.model_construct(**values).with_change(int(seed), change)
