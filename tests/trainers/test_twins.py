@@ -69,7 +69,7 @@ class Acts(nn.Module):
 def beside(activation, a, b, name="copied"):
     """Two networks of one activation, and what the second gives at ``b`` beside the first at ``a``."""
     leader = Network("", Acts(deepcopy(activation)))
-    follower = Network(name, Acts(deepcopy(activation)), source=leader)
+    follower = Network(name, Acts(deepcopy(activation)), design(name), leader)
     outs = [network.logits(given, 0) for network, given in ((leader, a), (follower, b))]
     return leader, follower, outs[1]
 
@@ -148,7 +148,7 @@ def test_as_many_inputs_cross_as_are_expected():
 
 def test_a_flipped_gate_is_one_gate():
     """The nearest input to 0 gives what the other side of the corner gives; others are as they were."""
-    network = Network("flip-3", Acts(nn.ReLU()))
+    network = Network("flip-3", Acts(nn.ReLU()), design("flip-3"))
     for x, there in (([2.0, 0.5, -1.0], [2.0, 0.0, 0.0]), ([2.0, -0.5, -1.0], [2.0, -0.5, 0.0])):
         assert network.logits(torch.tensor(x), 3).tolist() == there
 

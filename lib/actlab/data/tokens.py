@@ -74,7 +74,7 @@ class TokenStream:
         self.shards = [read_shard(path) for path in files]
         self.block_size, self.batch_size, self.order = block_size, batch_size, order
         self.ends = np.cumsum([max(len(shard) - 1, 0) // block_size for shard in self.shards])
-        self.windows = int(self.ends[-1]) if len(self.ends) else 0
+        self.windows = int(self.ends[-1])
         """Windows of an epoch."""
         if not self.windows:
             raise BadInput(f"no window of {block_size + 1} tokens in {sum(map(len, self.shards)):,} tokens")

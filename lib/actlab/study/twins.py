@@ -44,7 +44,7 @@ NOT_OF_TWINS = (
 )
 """Fields of a study of characters that twins, trained at a constant rate on the processor, do not have."""
 
-OF_FLOAT32 = ("", "bit", "second bit")
+OF_FLOAT32 = ("", "bit", "second bit", "seed")
 """First changes that float32 holds."""
 
 
@@ -78,7 +78,7 @@ class TwinTrial(CharacterTrial):
     def at_first(self, follower: str) -> LanguageModel:
         """Make the network of a follower, or of the leader, after its first change."""
         made = design(follower) if follower else Design("")
-        start = self.with_change(self.seed, "init" if made.other_seed else PLAIN)
+        start = self.with_change(self.seed, "init" if made.change == "seed" else PLAIN)
         return begin(start.fresh(), made.change, getattr(torch, self.dtype))
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:

@@ -5,7 +5,6 @@ import hashlib
 import math
 import os
 import random
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,21 +32,13 @@ def reproducible(seed: int) -> Iterator[None]:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS refuses to be deterministic
     with torch.random.fork_rng(devices):
         torch.manual_seed(seed)
-        _deterministic(True)
+        torch.use_deterministic_algorithms(True)
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # changes no result
         try:
             yield
         finally:
-            _deterministic(was, warned)
+            torch.use_deterministic_algorithms(was, warn_only=warned)
             torch.utils.deterministic.fill_uninitialized_memory = fills  # type: ignore[attr-defined]
-
-
-def _deterministic(mode: bool, warn_only: bool = False) -> None:
-    """``torch.use_deterministic_algorithms``, which would load ``torch._inductor`` (2 s) only to tell it too."""
-    if "torch._inductor.config" in sys.modules:
-        torch.use_deterministic_algorithms(mode, warn_only=warn_only)
-    else:
-        torch._C._set_deterministic_algorithms(mode, warn_only=warn_only)
 
 
 def weights_sha256(model: nn.Module) -> str:

@@ -46,15 +46,13 @@ class Design:
 
     change: str = "bit"
     """Of one weight at the start: ``bit`` of float32, ``second bit`` (of the next weight), ``ulp`` of its own type, a
-    size such as ``1e-9``; empty: none."""
+    size such as ``1e-9``; or of all: ``seed``. Empty: none."""
     source: str | None = None
     """The network whose slopes it uses; ``None``: its own."""
     copying: range = range(sys.maxsize)
     """The steps in which it uses them."""
     near: bool | None = None
     """It copies only where the source's input is near the corner (True), or only elsewhere (False)."""
-    other_seed: bool = False
-    """Whether it starts from the weights of another seed."""
     beside: tuple[str, ...] = (LEADER,)
     """The networks that it is compared with."""
     flip: int | None = None
@@ -71,10 +69,10 @@ DESIGNS: Mapping[str, Design] = {
     UNTRAINED: Design("", beside=()),
     "frozen": Design("", source=UNTRAINED),
     "frozen-bit": Design(source=UNTRAINED, beside=("frozen",)),
-    "other": Design("", other_seed=True),
+    "other": Design("seed"),
     "driven": Design("", source="other"),
     "driven-bit": Design(source="other", beside=("driven",)),
-    "other-copied": Design("", source=LEADER, other_seed=True),
+    "other-copied": Design("seed", source=LEADER),
 }
 """The followers with a name of their own. ``untrained`` stays as it was initialised, and lends its masks."""
 
@@ -131,6 +129,7 @@ class Network:
 
     name: str
     net: nn.Module
+    design: Design = Design("")
     source: "Network | None" = None
     """The network whose slopes it uses."""
     step: int | None = None
@@ -138,7 +137,6 @@ class Network:
     inputs: list[Tensor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.design = design(self.name) if self.name else Design("")
         for module in self.net.modules():
             if isinstance(activation := getattr(module, "act", None), nn.Module):
                 activation.register_forward_hook(self.after)
@@ -319,10 +317,10 @@ def train_together(
     """
     networks = {LEADER: Network(LEADER, leader)}
     for name, net in followers.items():
-        source = design(name).source
-        networks[name] = Network(name, net, None if source is None else networks[source])
+        made = design(name)
+        networks[name] = Network(name, net, made, None if made.source is None else networks[made.source])
     optimizers = {name: optimizer(network.net) for name, network in networks.items()}
-    pairs = [Pair(networks[beside], networks[name]) for name in followers for beside in design(name).beside]
+    pairs = [Pair(networks[beside], networks[name]) for name in followers for beside in networks[name].design.beside]
     with reproducible(derive(seed, "dropout")):
         for iteration in range(iterations):
             last = iteration == iterations - 1
