@@ -27,7 +27,7 @@ def test_one_record_an_arm_with_a_trial_a_seed():
     told = [type(event) for event in events]
     assert events[0].missing == told.count(Ended) == 2 * told.count(Recorded) == 48
     assert "-e2, epochs=2" in next(event.arm for event in events if isinstance(event, Ended))
-    for arm, record in outcome.by_arm.items():
+    for arm, record in outcome.items():
         assert [trial["seed"] for trial in record["trials"]] == [42, 43]
         assert record["avg_val_accuracy"] == pytest.approx(sum(t["val_accuracy"] for t in record["trials"]) / 2)
         assert (record["arm"], record["config"]["hidden"]) == (arm.id, arm.trials[0].hidden)

@@ -50,8 +50,7 @@ def choices(study: str) -> list[Choice]:
     rule = rule_of(study, records) if records else None
     if rule is None:
         return []
-    tunings = settings.grouped(records, lambda record: (_cell(record), settled(record)))
-    return [_choice(tuning, rule) for tuning in tunings]
+    return [_choice(tuning, rule) for tuning in settings.grouped(records, settled)]
 
 
 def final_loss(trial: store.Record) -> float:
@@ -60,12 +59,9 @@ def final_loss(trial: store.Record) -> float:
 
 
 def settled(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an arm but for what its tuning varies."""
-    return {name: value for name, value in settings.settings_of(record).items() if name not in NOT_OTHER}
-
-
-def _cell(record: store.Record) -> dict[str, Any]:
-    return {name: level for name, level in settings.cell_of(record).items() if name not in NOT_OTHER}
+    """Return the settings of an arm, with its place in the study, but for what its tuning varies."""
+    values = settings.settings_of(record) | settings.cell_of(record)
+    return {name: value for name, value in values.items() if name not in NOT_OTHER}
 
 
 def _choice(records: list[store.Record], rule: Rule) -> Choice:
@@ -78,4 +74,5 @@ def _choice(records: list[store.Record], rule: Rule) -> Choice:
             losses[float(rate), seed] = final_loss(trial)
     _, rate = step(losses, rule)
     loss = None if rate is None else mean_loss(losses, rate, rule)
-    return Choice(_cell(first), first, field, losses, rate, loss)
+    cell = {name: level for name, level in settings.cell_of(first).items() if name not in NOT_OTHER}
+    return Choice(cell, first, field, losses, rate, loss)

@@ -158,7 +158,8 @@ def _read(
     read = {}
     for group in dict.fromkeys(cell[:-1] for cell in arms):
         curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
-        runs = sorted(set.intersection(*(arm.runs for arm in (arms if across else curves).values())))
+        sharing = arms if across else curves
+        runs = sorted(set.intersection(*(arm.runs for arm in sharing.values())))
         values, losses = at_level([*curves.values()], runs, share, equal_seeds)
         for cell, own in zip(curves, values.T, strict=True):
             read[cell] = Read(["", *runs], own, losses)

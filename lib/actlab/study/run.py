@@ -94,32 +94,28 @@ def unwatched(event: Event) -> None:
     """Listen to nothing."""
 
 
-@dataclass(frozen=True)
-class StudyRecords:
-    """The records of a study by its arms, in their order."""
-
-    by_arm: dict[Arm, store.Record | None]
-    """``None`` where an arm has no record."""
+class StudyRecords(dict[Arm, store.Record | None]):
+    """The records of a study by its arms, in their order; ``None`` where an arm has no record."""
 
     @property
     def arms(self) -> list[Arm]:
         """List all its arms."""
-        return [*self.by_arm]
+        return [*self]
 
     @property
     def present(self) -> list[store.Record]:
         """List the records that there are."""
-        return [record for record in self.by_arm.values() if record is not None]
+        return [record for record in self.values() if record is not None]
 
     @property
     def missing(self) -> list[Arm]:
         """List the arms without a record."""
-        return [arm for arm, record in self.by_arm.items() if record is None]
+        return [arm for arm, record in self.items() if record is None]
 
     @property
     def failed(self) -> list[tuple[Arm, Results]]:
         """List the trials that raised, each with its arm and the results that say so."""
-        trials = [(arm, trial) for arm, record in self.by_arm.items() if record for trial in record["trials"]]
+        trials = [(arm, trial) for arm, record in self.items() if record for trial in record["trials"]]
         return [(arm, trial) for arm, trial in trials if trial["status"] == "failed"]
 
 
@@ -160,13 +156,13 @@ def run(study: Study, workers: int = 1, watch: Watch = unwatched, scheduler: str
                 raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
     study.prepare(records.missing)
     names = names_of(records.arms)
-    for arm, record in records.by_arm.items():
+    for arm, record in records.items():
         if record is not None:
             watch(Recorded(names[arm], record))
     while records.missing and not records.failed:
         names = names_of(records.arms)
         for arm, record in _trained(records.missing, names, workers, watch, scheduler):
-            records.by_arm[arm] = record
+            records[arm] = record
             watch(Recorded(names[arm], record))
         if not records.failed:
             records = load(study)
