@@ -123,7 +123,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     found = status.of(params.replace(trials=4))
     assert found[["trials", "recorded", "ended", "running", "missing"]].to_numpy().tolist() == [[4, 0, 2, 0, 2]]
     assert found["seconds"].gt(0).all()
-    assert "2 missing; about " in in_words(found, 1)
+    assert "2 missing; 0 diverged; about " in in_words(found, 1)
     large = grown(params, 3)
     shutil.rmtree(paths.cache())
     tokens.text_shards.cache_clear()
