@@ -1,6 +1,7 @@
 """Where tasks run: in this process; in single-threaded processes of this machine; on a Dask cluster. The last two are
 executors of ``concurrent.futures`` under one loop. Decides nothing about what tasks compute."""
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -141,6 +142,8 @@ def cluster(scheduler: str, gpu: bool) -> Iterator[Engine]:
     of the workers; start such ones with ``dask worker --resources GPU=1``."""
     with needs("cluster", "a Dask cluster"):
         from distributed import Client, KilledWorker
+    for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=CONNECT, set_as_default=False)
     except Exception as error:  # of Dask, of the network, or of TLS
