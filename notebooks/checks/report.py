@@ -18,31 +18,23 @@ ABLE = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm"]
 """Without tinylstm, which has learned too little at the smaller size."""
 
 
-def check_the_lead(
-    results: pd.DataFrame,
-    rho: dict[str, pd.Series],
-    both: dict[str, pd.DataFrame],
-    read: pd.DataFrame,
-    differs: str,
-) -> None:
-    """One network read at equal steps and at equal loss; a higher loss, and seeds that agree more."""
-    curves, couples = actlab.load_curves("answer-rate"), actlab.load_pairs("answer-rate", "along")
-    losses = curves.query("model == 'charlm'").pivot_table("val_loss", "iteration", "activation")
-    along = 100 * couples.query("model == 'charlm'").pivot_table("total_variation", "iteration", "activation")
+def check_the_example(by_step: pd.DataFrame, by_loss: pd.DataFrame) -> None:
+    """SmeLU-1 minus ReLU in charlm, at three steps and at ten losses."""
+    agrees(by_step.loc[[50, 200, 750], "difference"], [5.3, -2.5, 2.6], "after 50, 200 and 750 steps", digits=1)
+    holds(by_step.loc[[50, 750], "low"].gt(0).all() and by_step.loc[200, "high"] < 0, "each of the three is significant")
+    holds(len(by_loss) == 10 and by_loss["difference"].gt(0).all(), "at ten losses SmeLU-1's differ by more")
+    agrees({*by_step["n"], *by_loss["n"]}, {10}, "seeds")
+    curves = actlab.load_curves("answer-rate").query("model == 'charlm'")
+    agrees({*curves["learning_rate"][curves["activation"].isin(["relu", "smelu_1"])]}, {0.002}, "its rate")
+    losses = curves.pivot_table("val_loss", "iteration", "activation")
     holds((losses["smelu_1"] > losses["relu"]).loc[50:].all(), "SmeLU-1's loss is higher throughout")
-    closer = along.index[along["smelu_1"] < along["relu"]]
-    agrees([closer.min(), closer.max(), along.index.max()], [150, 400, 750], "its seeds lie closer from, to; the end")
-    holds(along.loc[150:400].index.equals(closer) and along.index[along.index > 400].min() == 450, "and nowhere else")
-    agrees(along.loc[750, ["smelu_1", "relu"]], [20.2, 17.5], "at the end, points", digits=1)
-    example = actlab.load("answer-rate")[0].query("model == 'charlm' and activation in ['relu', 'smelu_1']")
-    agrees({*example["learning_rate"]}, {0.002}, "the rate of the example")
-    agrees(read[differs], [16.9, 14.4, 18.0], "ReLU, SmeLU-1 at equal steps, at equal loss", digits=1)
-    agrees(read["step"].iloc[:2], [200, 200], "steps")
-    agrees(
-        {*actlab.load("answer-rate")[0].query("model == 'charlm'").groupby("activation")["seed"].nunique()}, {10}, "n"
-    )
-    agrees(results.loc["rank correlation", "repro-lite"], "-0.84 [-0.94, -0.75]", "five smaller networks")
-    holds(rho["repro-partial"]["high"] < 0, "and in the larger ones its interval lies below 0")
+    agrees(by_step.loc[200, "reference"], 16.9, "two seeds under ReLU after 200 steps", digits=1)
+
+
+def check_the_networks(results: pd.DataFrame, both: dict[str, pd.DataFrame]) -> None:
+    """A higher loss, and seeds that agree more, over five networks."""
+    agrees(results.loc["rank correlation", "repro-lite"], "-0.84", "five smaller networks")
+    holds(float(results.loc["rank correlation", "repro-partial"]) < 0, "and in the larger ones it is below 0")
     agrees([rows["model"].nunique() for rows in both.values()], [5, 5, 1], "networks that learned")
     agrees(results.loc["two seeds: significant"].tolist()[:2], ["4 of 30", "0 of 30"], "differences between seeds")
     agrees(results.loc["loss: significant", "repro-lite"], "21 of 30", "differences of loss")
@@ -52,19 +44,10 @@ def check_the_lead(
     agrees(apart["reference"], 12, "two seeds of charlm, ReLU", digits=0)
 
 
-def check_within_a_network(within: pd.DataFrame, within_rho: dict[str, pd.Series]) -> None:
-    """The smaller networks, each one's own mean taken out; each by itself, without SwiGLU."""
+def check_within_a_network(within: pd.DataFrame) -> None:
+    """The smaller networks, each one's own mean taken out, with SwiGLU and without it."""
     out = within.loc["repro-lite", "own means out"].astype(float)
     agrees(out, [-0.70, -0.49], "own means out, and without SwiGLU", digits=2)
-    each = within.loc[("repro-lite", "without SwiGLU"), ABLE].astype(float)
-    agrees(each.agg(["min", "max"]), [-0.8, 0.2], "within one network", digits=1)
-    agrees(each["charlm"], -0.20, "within charlm", digits=2)
-    agrees(
-        within_rho["repro-lite"][INTERVAL],
-        [-0.49, -0.72, -0.27],
-        "own means out without SwiGLU, its interval",
-        digits=2,
-    )
 
 
 def check_swaps(swaps: pd.DataFrame, other: str, tuned: str) -> None:
