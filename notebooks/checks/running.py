@@ -19,7 +19,7 @@ def check_replays(replays: pd.DataFrame) -> None:
     network = network.fillna(here["study"].str.partition("-")[0])
     counted = {"tinylstm": 4, "charlm": 3, "convlm": 2, "nanotransformer": 1, "ablation": 6, "mnist": 5}
     agrees(network.value_counts().to_dict(), counted, "of which networks")
-    agrees(100 * (1 - 0.05 ** (1 / len(here))), 13, "% of failures that so many successes allow", digits=0)
+    agrees(100 * (1 - 0.025 ** (1 / len(here))), 16, "% of failures that so many successes allow", digits=0)
 
 
 def check_faults(faults: pd.DataFrame) -> None:
