@@ -130,13 +130,13 @@ class Pair(Compared):
     total_variation: float
     """Half the L1 distance of the two predictions, mean over positions: 0 to 1."""
     relative_pd: float
-    """Mean of 2|p - q| / (p + q) over all characters: 0 to 2."""
+    """Mean of 2|p - q| / (p + q) over all classes: 0 to 2."""
     churn: float
     """Share of positions where the most probable character differs."""
     jensen_shannon: float
     """Jensen-Shannon divergence in bits: 0 to 1."""
     label_pd: float | None = None
-    """2|p - q| / (p + q) at the character that came: 0 to 2."""
+    """2|p - q| / (p + q) at the true class: 0 to 2."""
     churn_win: float | None = None
     """Share of positions where only the second is right."""
     churn_loss: float | None = None
