@@ -57,14 +57,6 @@ def cached(task: Task) -> list[Results] | None:
     return trials
 
 
-def has_ended(task: Task) -> bool:
-    """Say whether every trial of a task has left its file, with every snapshot that is asked for; whether these are
-    whole is seen where they are read."""
-    places = [place_of(trial) for trial in task.trials]
-    snapshots = [snapshot_of(place, iteration) for place in places for iteration in task.snapshots]
-    return all(file.exists() for file in (*places, *snapshots))
-
-
 def run_task(task: Task, report: Report | None = None) -> list[Results]:
     """Train what is not in the cache; a started training goes on from its checkpoint. A failure is a status with its
     traceback, never raised.

@@ -12,7 +12,7 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.arm import Arm, names_of, together
-from actlab.study.cache import has_ended, run_task
+from actlab.study.cache import cached, run_task
 from actlab.study.params import study_of
 from actlab.study.record import check_growth, finish, record_of, recorded
 from actlab.study.study import Study
@@ -174,7 +174,7 @@ def _trained(
 ) -> Iterator[tuple[Arm, store.Record]]:
     """Train what the arms need; yield arms and their new records, each when its last trial has ended."""
     tasks = tasks_of(arms)
-    ended_before = {task for task in tasks if has_ended(task)}
+    ended_before = {task for task in tasks if cached(task) is not None}
     arms_of = defaultdict[Trial, list[Arm]](list)
     for arm in arms:
         for trial in arm.trials:
