@@ -11,6 +11,7 @@ BYTES = {
     "cut": lambda text: text[: len(text) // 2],
     "a word changed": lambda text: text.replace(b'"done"', b'"lost"', 1),
     "other bytes": lambda text: b"\0\xff" * 50,
+    "one bit": lambda text: text[:-1] + bytes([text[-1] ^ 1]),
 }
 
 
@@ -43,7 +44,7 @@ def test_a_damaged_record(damage, server, undisturbed, tmp_path):
     server.mend(study, undisturbed)
 
 
-@pytest.mark.parametrize("damage", ["cut", "other bytes"])
+@pytest.mark.parametrize("damage", ["cut", "other bytes", "one bit"])
 @pytest.mark.parametrize("file", ["checkpoint", "safetensors"])
 def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_path):
     """A damaged checkpoint or finished trial in the cache: refused with its path; without it the same records."""

@@ -1,7 +1,9 @@
-"""Checkpoints: weights, optimizer, random streams and progress in one safetensors file, written atomically. The
-training loop of language models goes on from one (``loop``); a finished trial leaves its weights in the same format."""
+"""Checkpoints: weights, optimizer, random streams and progress in one safetensors file, written atomically, with a
+checksum. The training loop of language models goes on from one (``loop``); a finished trial leaves its weights in the
+same format."""
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +17,33 @@ from actlab.files import write_bytes
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
-    """Write a safetensors file with JSON metadata, atomically."""
+    """Write a safetensors file with JSON metadata and a checksum, atomically."""
     plain = torch.contiguous_format
     copies = {name: t.detach().cpu().clone(memory_format=plain) for name, t in tensors.items()}  # tied ones apart
-    write_bytes(path, as_bytes(copies, {"about": json.dumps(about)}))
+    words = json.dumps(about)
+    write_bytes(path, as_bytes(copies, {"about": words, "crc32": checksum(copies, words)}))
+
+
+def checksum(tensors: dict[str, Tensor], words: str) -> str:
+    """Sum up names, types, shapes, bytes and metadata: one flipped bit would train on, and nobody would see it."""
+    crc = zlib.crc32(words.encode())
+    for name, tensor in sorted(tensors.items()):
+        crc = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), crc)
+        crc = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data, crc)
+    return f"{crc:08x}"
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what ``write_tensors`` wrote; ``DamagedFile`` where that is no whole safetensors file."""
+    """Read what ``write_tensors`` wrote; ``DamagedFile`` where that is cut, changed or no safetensors file."""
     try:
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return tensors, json.loads(file.metadata()["about"])
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+            tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+        about, expected = metadata["about"], metadata["crc32"]
+    except (SafetensorError, KeyError, TypeError) as error:
         raise DamagedFile(path, str(error)) from error
+    if checksum(tensors, about) != expected:
+        raise DamagedFile(path, "its checksum is not that of its content")
+    return tensors, json.loads(about)
 
 
 def random_streams() -> dict[str, Any]:
