@@ -23,6 +23,7 @@ def check_the_example(by_step: pd.DataFrame, by_loss: pd.DataFrame) -> None:
     agrees(by_step.loc[[50, 200, 750], "difference"], [5.3, -2.5, 2.6], "after 50, 200 and 750 steps", digits=1)
     holds(by_step.loc[[50, 750], "low"].gt(0).all() and by_step.loc[200, "high"] < 0, "each of the three is significant")
     holds(len(by_loss) == 10 and by_loss["difference"].gt(0).all(), "at ten losses SmeLU-1's differ by more")
+    agrees((by_loss["low"] > 0).sum(), 6, "of them significantly")
     agrees({*by_step["n"], *by_loss["n"]}, {10}, "seeds")
     curves = actlab.load_curves("answer-rate").query("model == 'charlm'")
     agrees({*curves["learning_rate"][curves["activation"].isin(["relu", "smelu_1"])]}, {0.002}, "its rate")
