@@ -34,6 +34,10 @@ def check_commands(commands: pd.DataFrame, times: pd.DataFrame) -> None:
     agrees(times["float32"].median(), 2, "times as fast as the reference in float32", digits=0)
     half = (commands["float32"] / commands["bfloat16"]).groupby("processor").median().round(1)
     agrees(half[half.index.str.startswith("AMD")].tolist(), [1.7], "times as fast on an AMD")
+    agrees(half[half.index.str.contains("with AMX")].tolist(), [1.6], "on an Intel with AMX")
+    amx = times["bfloat16"][times.index.get_level_values("processor").str.contains("with AMX")].droplevel("processor")
+    agrees(amx[["convlm", "minigpt"]].tolist(), [2.5, 3.7], "as the reference, with AMX", digits=1)
+    agrees([amx.idxmin(), amx.idxmax()], ["convlm", "minigpt"], "the least and the most")
     without = half.index.str.contains("Intel") & ~half.index.str.contains("AMX")
     agrees(half[without].tolist(), [0.8], "on an Intel without AMX")
 
