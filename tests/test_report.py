@@ -185,7 +185,7 @@ def test_the_one_setting_that_varies_is_compared():
     )
     tests = found.of("val_loss", found.differences)
     assert tests["difference"].droplevel("group").to_dict() == pytest.approx({"0.002": 4.1 / 3, "0.01": 8.2 / 3})
-    assert {"accuracy", "overview"} <= {name for name, _ in drawings.of(found)}
+    assert {"accuracy", "overview"} <= {name for name, _ in drawings.figures_of(found)}
     other = report.load("sweep", reference="learning_rate=1e-2")
     assert other.of("val_loss", other.differences)["difference"].min() == pytest.approx(-8.2 / 3)
     with pytest.raises(UnknownName, match=r"unknown reference '0\.1' in .*sweep"):
@@ -209,7 +209,7 @@ def test_of_two_settings_that_vary_one_is_named():
     assert levels(found)[0] == ["charlm, relu, learning_rate=0.001", "charlm, relu, learning_rate=0.01"]
     assert len(found.of("val_loss", found.differences)) == 2
     with warnings.catch_warnings(action="error"):  # matplotlib's, where labels do not fit
-        figures = dict(drawings.of(found))
+        figures = dict(drawings.figures_of(found))
         (tmp := figures["overview"]).draw_without_rendering()
     assert [label.get_text() for label in tmp.axes[0].get_xticklabels()] == [
         "learning_rate=0.001",
@@ -220,17 +220,17 @@ def test_of_two_settings_that_vary_one_is_named():
 def test_one_arm_of_a_group_has_no_spread_and_no_place_in_the_ranking(study):
     """A network with one recorded activation is not insensitive: its CV is missing, and so is its bar."""
     found = report.load(study)
-    *_, heat, ranking = dict(drawings.of(found))["overview"].axes
+    *_, heat, ranking = dict(drawings.figures_of(found))["overview"].axes
     assert [label.get_text() for label in ranking.get_yticklabels()] == ["charlm (2 of 2)"]
     assert [text.get_text() for text in heat.texts] == ["0.12", "0.22", "0.12", ""]
     grids.save(grids.record(), study="alone")
-    *_, ranking = dict(drawings.of(report.load("alone")))["overview"].axes
+    *_, ranking = dict(drawings.figures_of(report.load("alone")))["overview"].axes
     assert ranking.get_title(loc="left") == "CV over arms (%): one has none"
 
 
 def test_models_are_compared_on_one_pair_of_axes(study):
     """Bars of all groups, one scatter plot; no offset at the axis."""
-    figures = dict(drawings.of(report.load(study)))
+    figures = dict(drawings.figures_of(report.load(study)))
     assert [len(figures[name].axes) for name in ("accuracy", "reproducibility", "accuracy_vs_reproducibility")] == [
         1
     ] * 3

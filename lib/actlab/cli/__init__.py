@@ -12,7 +12,7 @@ from typer import Option
 import actlab
 from actlab import paths
 from actlab.cli import arrays, data, project, results, training
-from actlab.cli.options import CORES, Workers, console, errors
+from actlab.cli.shared_options import CORES, Workers, console, errors
 from actlab.errors import ActlabError, BadInput
 
 app = typer.Typer(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from actlab.cli.options import Plugins, console, print_meanings, print_table
+from actlab.cli.shared_options import Plugins, console, print_meanings, print_table
 
 app = typer.Typer()
 

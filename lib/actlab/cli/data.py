@@ -7,7 +7,7 @@ import typer
 from typer import Argument, Option
 
 from actlab import paths
-from actlab.cli.options import console
+from actlab.cli.shared_options import console
 
 app = typer.Typer(help="The data sets: what is there, what can be had.", no_args_is_help=True)
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 from scipy.special import softmax
 
 from actlab import metrics
-from actlab.cli.options import errors
+from actlab.cli.shared_options import errors
 from actlab.errors import BadInput
 from actlab.records.labels import clipped
 from actlab.statistics.contrasts import means

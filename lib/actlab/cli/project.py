@@ -7,7 +7,7 @@ import typer
 from typer import Argument
 
 from actlab import paths
-from actlab.cli.options import console
+from actlab.cli.shared_options import console
 from actlab.errors import BadInput
 from actlab.files import write_bytes, write_text
 

@@ -8,7 +8,7 @@ import typer
 from typer import Argument, Option
 
 from actlab import paths
-from actlab.cli.options import (
+from actlab.cli.shared_options import (
     MANY,
     Activations,
     AsJson,

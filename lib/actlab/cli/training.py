@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from typer import Argument, Option
 
-from actlab.cli.options import (
+from actlab.cli.shared_options import (
     CORES,
     Activations,
     AsJson,

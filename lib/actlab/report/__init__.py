@@ -32,6 +32,6 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
         from actlab.figures.style import image  # Matplotlib takes half a second to import
         from actlab.report import drawings
 
-        for name, figure in drawings.of(report):
+        for name, figure in drawings.figures_of(report):
             for ending in dict.fromkeys(formats):
                 yield write_bytes(out / f"{name}.{ending}", image(figure, ending))

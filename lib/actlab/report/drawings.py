@@ -16,7 +16,7 @@ from actlab.report.factor import ARM
 from actlab.report.study import METRIC, Report, main
 
 
-def of(report: Report) -> Iterator[tuple[str, Figure]]:
+def figures_of(report: Report) -> Iterator[tuple[str, Figure]]:
     """Yield each figure with the name of its file, without an ending."""
     pairs = main(report.pairs)
     bars = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
