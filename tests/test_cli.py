@@ -1,5 +1,6 @@
 """The command line, as typed: what it prints, what it exits with."""
 
+import re
 from unittest.mock import Mock
 
 import pytest
@@ -20,6 +21,12 @@ def params(tmp_path, toy):
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(TINY))
     return path
+
+
+def test_the_quick_replay_says_yes_or_no(capsys):
+    """Of the recorded run of seconds that the package ships, whatever processor this is."""
+    assert run("replay", "--quick") in (0, 1)
+    assert re.search(r"\nthis machine repeats the recorded bits: (yes|no)\n", capsys.readouterr().out)
 
 
 def test_run_report_replay(params, tmp_path, capsys, monkeypatch):
@@ -84,6 +91,7 @@ MISTAKES = yaml.safe_load("""
 run sub/nowhere.yaml: cannot read sub/nowhere.yaml
 run zzz.yaml: "no such file: zzz.yaml"
 status repro-ligth: "did you mean 'repro-lite'?"
+run PARAMS iteration=3: did you mean 'iterations'?
 run PARAMS --activation rleu: unknown activation 'rleu'
 run PARAMS --model convlm: unknown model 'convlm' in  # a filter only takes away
 run PARAMS --model nanotransformer,convlm: known are nanotransformer

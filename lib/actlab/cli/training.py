@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 Files = Annotated[
     list[Path],
-    Argument(help="Params files, such as params/repro-quick.yaml, one after the other."),
+    Argument(help="Params files, such as params/repro-quick.yaml, one after the other; NAME=VALUE is as with --set."),
 ]
 Sets = Annotated[
     list[str] | None,
@@ -102,10 +102,12 @@ def _studies(
     from actlab.study.params import filtered, read_params
 
     filters = {"model": model, "activation": activation}
+    settings = [*(sets or ()), *(str(path) for path in params if "=" in path.name)]
     studies = []
     for path in params:
-        study = read_params(path, plugins or (), sets or (), **changes)
-        studies.append(filtered(study, str(path), filters))
+        if "=" not in path.name:
+            study = read_params(path, plugins or (), settings, **changes)
+            studies.append(filtered(study, str(path), filters))
     return studies
 
 
@@ -202,6 +204,8 @@ def replay(
             wrong += outcome.wrong
             if keep:
                 replays.keep(outcome.record)
+            if quick:
+                console.print(f"this machine repeats the recorded bits: {'yes' if outcome.record['equal'] else 'no'}")
     if not trained:
         raise BadInput(f"none of {len(tasks)} trials could be trained again here")
     if of_all:

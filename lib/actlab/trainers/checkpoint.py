@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as as_bytes
 from torch import Tensor, nn
 
-from actlab.errors import DamagedFile
+from actlab.errors import DamagedFile, DataError
 from actlab.files import write_bytes
 
 
@@ -34,11 +34,18 @@ def checksum(tensors: dict[str, Tensor], words: str) -> str:
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what ``write_tensors`` wrote; ``DamagedFile`` where that is cut, changed or no safetensors file."""
+    """Read what ``write_tensors`` wrote.
+
+    Raises:
+        DataError: there is no such file.
+        DamagedFile: it is cut, changed or no safetensors file.
+    """
     try:
         with safe_open(path, framework="pt") as file:
             tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
         about, expected = metadata["about"], metadata["crc32"]
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is not there: its trial was trained elsewhere or not at all; run its study") from error
     except (SafetensorError, KeyError, TypeError) as error:
         raise DamagedFile(path, str(error)) from error
     if checksum(tensors, about) != expected:
