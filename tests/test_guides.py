@@ -77,7 +77,7 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     Path("my_parts.py").write_text(dict(BLOCK.findall(prose(paths.ROOT / "README.md")))["python"])
     mine = ("--plugin", "my_parts.py", "--set", "study=mine-quick", "--set", "activation=[relu,squareplus]")
     assert typed("run", "params/repro-quick.yaml", *mine, "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
-    done = replay.Replay("replayed", {})
+    done = replay.Replay("replayed", {"equal": True})
     monkeypatch.setattr(pool, "run_tasks", lambda function, tasks, *_: [(task, done) for task in tasks])
 
 

@@ -103,7 +103,7 @@ def _title(value: Any) -> Any:
 
 def _without_decimals(column: pd.Series) -> pd.Series:
     """Return a column of floats that are all whole numbers as integers, and any other as it is."""
-    whole = column.dtype.kind == "f" and (column.dropna() % 1 == 0).all()
+    whole = column.dtype.kind == "f" and column.notna().any() and (column.dropna() % 1 == 0).all()
     return column.astype("Int64") if whole else column
 
 

@@ -216,3 +216,10 @@ def test_runs_that_all_agree_have_no_interval_and_no_p():
     assert np.isnan(actlab.bound(found))
     same = actlab.means(runs({"relu": [50.0] * 4}), "loss").iloc[0]
     assert (same["estimate"], same["se"], np.isnan(same["low"])) == (50.0, 0.0, True)
+
+
+def test_a_margin_with_one_level_compares_nothing():
+    """A study that has grown to one activation only: no row, as without a margin."""
+    alone = pd.DataFrame({"model": "m", "activation": "relu", "seed": [1, 2, 3], "val_loss": [1.0, 2.0, 3.0]})
+    assert actlab.contrasts(alone, "val_loss", margin=0.5).empty
+    assert actlab.contrasts(alone.iloc[:0], "val_loss", margin=0.5).empty

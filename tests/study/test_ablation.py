@@ -1,9 +1,11 @@
-"""A user's own token shards are trained on; tokens of another vocabulary are never a number."""
+"""A user's own token shards: trained on, and checked against the vocabulary."""
 
 import numpy as np
+import pytest
 import tiny
 
 from actlab.data.tokens import write_shard
+from actlab.errors import DataError
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
 
@@ -24,5 +26,5 @@ def test_own_shards(data_folder):
     )
     (record,) = run(mine).present
     assert (record["trials"][0]["status"], record["provenance"]["data"]["vocab_size"]) == ("done", 512)
-    ((_, trial),) = run(foreign.replace(study="foreign")).failed
-    assert "index out of range" in trial["error"]
+    with pytest.raises(DataError, match="token 600, but the vocabulary has 512"):
+        foreign.arms()[0].trials[0].data()

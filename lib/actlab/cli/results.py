@@ -97,6 +97,7 @@ def compare(first: Study, second: Study) -> None:
 def _catalogue(what: str) -> dict[str, str]:
     """Describe each name of a list in a few words."""
     from actlab.activations import ACTIVATIONS
+    from actlab.data.fetch import DATASETS
     from actlab.data.text import TEXTS
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES
@@ -111,7 +112,7 @@ def _catalogue(what: str) -> dict[str, str]:
         "networks": {name: f"{row.activation}, for `kind: mnist`" for name, row in networks().items()},
         "scales": {name: str(size) for name, size in SCALES.items()},
         "optimizers": {name: f"usual rate {row.defaults['lr']:g}; {row.source}" for name, row in OPTIMIZERS.items()},
-        "texts": dict.fromkeys(TEXTS, ""),
+        "texts": {name: DATASETS[name].description if name in DATASETS else "" for name in TEXTS},
         "metrics": {name: "; ".join(COLUMNS.get(name, ())) for name in ROWS},
         "studies": {name: f"{len(store.arm_files(name))} records" for name in recorded_studies()},
     }[what]

@@ -26,7 +26,7 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     both = read(first, second, factor="study")
     one, other = ({*both.runs.loc[both.runs["study"] == study, "group"]} for study in (first, second))
     if not one & other:
-        names = ["; ".join(sorted(groups)) for groups in (one, other)]
+        names = ["; ".join(sorted(groups)) or "none of its own (a copy?)" for groups in (one, other)]
         raise BadInput(f"the studies share no arm: one has {names[0]}; the other {names[1]}")
     before, after = (
         levels_of([record for record in both.records if record["study"] == study]) for study in (first, second)

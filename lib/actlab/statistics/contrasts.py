@@ -212,6 +212,7 @@ def decided(
     a margin (``contrasts``)."""
     check_name("correction", correction, ("holm", None))
     if margin is not None:
+        table = table.astype({"difference": float, "se": float, "df": float})  # also where there is no row
         distance, error = margin - table["difference"].abs(), table["se"].where(table["se"] > 0)
         table = table.assign(p_equivalent=special.stdtr(table["df"], -distance / error))
     families = [*grouped(table, family).values()] if family else [table]

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import torch
 from filelock import FileLock
 from pydantic import Field
@@ -16,7 +17,8 @@ from actlab import paths
 from actlab.data import fetch
 from actlab.data.text import is_file, part_of, short_name, shown
 from actlab.data.tokenize import TOKENIZER, TokenVocabulary, tokenize_dataset
-from actlab.data.tokens import TokenStream, find_shards, load_tokens
+from actlab.data.tokens import TokenStream, find_shards, load_tokens, read_shard
+from actlab.errors import DataError
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.models.layers import LanguageModel
 from actlab.models.symmetry import MODES, POLICIES
@@ -59,8 +61,15 @@ class Shards:
 
 @lru_cache(maxsize=2)
 def own_shards(folder: str, vocab_size: int) -> Shards:
-    """Find the user's own shards, which keep the published vocabulary of the model's scale."""
+    """Find the user's own shards, which keep the published vocabulary of the model's scale.
+
+    Raises:
+        DataError: a shard holds a token that the vocabulary lacks, since it was made with another tokenizer.
+    """
     train, validation = (tuple(find_shards(paths.data() / folder, split)) for split in ("train", "val"))
+    for path in (*train, *validation):
+        if (largest := int(np.max(read_shard(path), initial=0))) >= vocab_size:
+            raise DataError(f"{path} holds token {largest}, but the vocabulary has {vocab_size}")
     hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}
     description = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
     tokenizer = paths.data() / folder / TOKENIZER

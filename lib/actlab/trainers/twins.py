@@ -89,7 +89,7 @@ def design(name: str) -> Design:
     mode, _, ending = name.partition("-")
     if mode in ("own", "copied") and re.fullmatch(r"ulp|1e-\d{1,2}", ending):
         return replace(DESIGNS[mode], change=ending)
-    if ending.isdecimal():
+    if re.fullmatch(r"[1-9]\d*", ending):
         step = int(ending)
         if mode == "own":
             return Design(source=LEADER, copying=range(step, sys.maxsize))
