@@ -23,7 +23,7 @@ settings.register_profile(
     "house", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SHARED
 )
 settings.register_profile("few", settings.get_profile("house"), max_examples=12)
-settings.register_profile("many", settings.get_profile("house"), max_examples=500)
+settings.register_profile("many", settings.get_profile("house"), max_examples=200)
 settings.load_profile("house")
 
 
