@@ -36,6 +36,9 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
         old, new = (" | ".join(levels.get(name, ())) for levels in (before, after))
         if old != new:
             lines.append(f"{name}: {old} -> {new}")
+    if "seconds" in both.runs:
+        seconds = both.runs.groupby("study")["seconds"].median()
+        lines.append(f"median seconds of a run: {seconds[first]:.0f} -> {seconds[second]:.0f}")
     differences = differences_of(both, first).dropna(subset="difference")
     if before["data"] != after["data"]:
         lines.append("measured on different data: losses and accuracies are not compared")
