@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 
 from actlab.records import store
-from actlab.study import provenance
+from actlab.study.record import origin_of
 
 
 def save(study, file, **measured):
     """The record of this moment."""
-    record = {"kind": study, "study": study, **measured, "provenance": provenance.of_record({})}
+    record = {"kind": study, "study": study, **measured, "provenance": origin_of({})}
     store.save(store.path_of(study, f"{file}-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)
     return record

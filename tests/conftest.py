@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from actlab import paths
 from actlab.data import text
 from actlab.models import MODELS, SCALES
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 
 torch.set_num_threads(1)
 SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share

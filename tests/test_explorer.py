@@ -8,7 +8,7 @@ import tiny
 from actlab.explorer import panels
 from actlab.explorer.charts import chart_as_html
 from actlab.explorer.panels import Laboratory, SideBySide, TrainOne, curve, flow, side_by_side
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 
 PARAMS = CharacterStudy(iterations=6, evaluate_every=3, batch_size=2, prediction_windows=4)
 

@@ -8,7 +8,7 @@ from tiny import typed
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import tables
-from actlab.study import provenance
+from actlab.study import cache
 
 QUICK = ("run", "params/first.yaml", "--workers", 1, "--max-iters", 2, "--activation", "relu,gelu")
 
@@ -18,12 +18,12 @@ def own(tmp_path, monkeypatch, toy):
     """A new project, the current folder; nothing in the environment moves what is in it."""
     for variable in ("ACTLAB_DATA", "ACTLAB_RESULTS", "ACTLAB_CACHE"):
         monkeypatch.delenv(variable, raising=False)
-    provenance.code.cache_clear()
+    cache.code.cache_clear()
     monkeypatch.chdir(tmp_path)
     assert typed("init", "own") == 0
     monkeypatch.chdir(tmp_path / "own")
     yield tmp_path / "own"
-    provenance.code.cache_clear()
+    cache.code.cache_clear()
 
 
 @pytest.fixture

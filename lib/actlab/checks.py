@@ -39,7 +39,7 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, /, **extra: t
         from actlab.study.workers.startup import start_fork_server
 
         start_fork_server()  # it loads its libraries while this process loads its own
-    from actlab.study.character_study import CharacterStudy
+    from actlab.study.characters.study import CharacterStudy
 
     study: type[Any] = cls or CharacterStudy
     given(namespace, [*study.model_fields, "kind"], **extra)

@@ -10,8 +10,8 @@ from torch import Tensor
 from actlab import metrics
 from actlab.models import LanguageModel
 from actlab.records.defect_names import BATCHES, FINAL, LAST, UNPAIRED
-from actlab.study.arm import AS_PUBLISHED
-from actlab.study.characters import CharacterTrial
+from actlab.study.characters.comparison import AS_PUBLISHED
+from actlab.study.characters.trial import CharacterTrial
 from actlab.study.trial import Results
 from actlab.trainers.evaluation import evaluate, exact, predict
 from actlab.trainers.seeds import generator

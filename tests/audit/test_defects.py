@@ -10,8 +10,8 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import MODELS
 from actlab.records.defect_names import DEFECTS
-from actlab.study import character_study
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters import study as of_characters
+from actlab.study.characters.study import CharacterStudy
 from actlab.trainers.seeds import generator
 from actlab_audit import defects
 
@@ -45,7 +45,7 @@ def test_each_alone():
 
 def test_defects_of_measurement_need_the_audit(monkeypatch):
     """Nothing else can measure them; those of training need nothing."""
-    monkeypatch.setattr(character_study, "AS_PUBLISHED", [])
+    monkeypatch.setattr(of_characters, "AS_PUBLISHED", [])
     with pytest.raises(BadInput, match=r"add plugins: \[actlab_audit.defects\]"):
         CharacterStudy.parse({"protocol": "as_published"})
     assert CharacterStudy(protocol={"padding": "both"}).protocol == {"padding": "both"}

@@ -9,10 +9,10 @@ import actlab_audit.defects  # noqa: F401  # they may be switched on
 from actlab import paths
 from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
-from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import CharacterTrial
+from actlab.study.characters.study import CharacterStudy
+from actlab.study.characters.trial import CharacterTrial
+from actlab.study.characters.twins import TwinTrial
 from actlab.study.params import read_params
-from actlab.study.twins import TwinTrial
 
 STREAMS = ("init", "order", "dropout")
 PUBLISHED = read_params(paths.ROOT / "params" / "repro-lite.yaml").replace(model="charlm", activation="gelu")

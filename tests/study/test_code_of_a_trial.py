@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import tiny
 
-from actlab.study import provenance
+from actlab.study import cache
 from actlab.study.cache import train_afresh
 
-PACKAGE = Path(provenance.__file__).parents[1]
+PACKAGE = Path(cache.__file__).parents[1]
 BESIDE = {
     "errors.py": "tables of names, messages",
     "files.py": "atomic writes",
@@ -43,12 +43,12 @@ def executed(work):
 def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
     """Whatever runs between a specification and its weights is hashed, or stands in the list with its reason; a renamed
     file does not escape."""
-    assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))
+    assert all((PACKAGE / name).exists() for name in (*cache.CODE_OF_A_TRIAL, *BESIDE))
     task = tiny.tasks(toy, monkeypatch)[name]
     status = []
     ran = executed(lambda: status.extend(results["status"] for results, _ in train_afresh(task)))
     assert {*status} == {"done"}
-    covered = {file for file in ran if any(Path(file).is_relative_to(part) for part in provenance.CODE_OF_A_TRIAL)}
+    covered = {file for file in ran if any(Path(file).is_relative_to(part) for part in cache.CODE_OF_A_TRIAL)}
     assert {"trainers/setup.py", "trainers/seeds.py", "activations.py"} <= covered
     assert ran - covered <= set(BESIDE)
 
@@ -59,13 +59,13 @@ def hashed(package, **files):
     (package / "trainers").mkdir(parents=True)
     for name, source in files.items():
         (package / "trainers" / f"{name}.py").write_text(source)
-    return provenance.code_sha256("trainers")
+    return cache.code_sha256("trainers")
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     found = tmp_path / "lib" / "actlab"
-    monkeypatch.setattr(provenance.paths, "PACKAGE", found)
+    monkeypatch.setattr(cache.paths, "PACKAGE", found)
     return found
 
 

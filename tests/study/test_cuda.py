@@ -8,7 +8,7 @@ from torch import nn
 
 from actlab.models import MODELS
 from actlab.study.cache import train_afresh
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 from actlab.study.run import run
 from actlab.trainers import setup
 

@@ -10,14 +10,14 @@ import torch
 from torch.nn import functional as F
 
 from actlab import metrics
-from actlab.data.text import corpus_of
+from actlab.data.text import corpus_of, text_tables
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import baselines, tokens
+from actlab.study import tokens
 from actlab.study.after.load_model import trial_of
-from actlab.study.arm import disjoint, ensembles
 from actlab.study.cache import tensors_of
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.comparison import disjoint, ensembles
+from actlab.study.characters.study import CharacterStudy, record_baselines
 from actlab.study.run import Started, run, run_experiment
 from actlab.trainers.determinism import weights_sha256
 
@@ -116,7 +116,7 @@ def test_equal_compute_and_averaged_weights_are_in_the_record(toy):
 def test_tables_of_made_texts():
     """Four characters in a cycle: each costs ln 4 alone, the first is guessed always; after the one before it, what
     smoothing costs, and nothing is guessed wrong."""
-    found = baselines.text_tables(corpus_of("abcd", "abcd" * 100))
+    found = text_tables(corpus_of("abcd", "abcd" * 100))
     assert found["unigram"] == pytest.approx({"val_loss": math.log(4), "val_accuracy": 100 * 9 / 39})
     assert found["bigram"]["val_accuracy"] == 100
     assert found["bigram"]["val_loss"] == pytest.approx(-math.log(90.1 / 90.4), abs=2e-4)
@@ -130,9 +130,9 @@ def test_the_record_of_baselines_is_written_once():
     """Less text gives tables that know less, and a character that it lacks costs no infinity; in one study they are of
     one part of the text."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
-        baselines.record_baselines(study, first_trials(train_fraction=fraction))
+        record_baselines(study, first_trials(train_fraction=fraction))
     with pytest.raises(BadInput, match="tables of another part of treasure"):
-        baselines.record_baselines("whole", first_trials(validation="second"))
+        record_baselines("whole", first_trials(validation="second"))
     (whole,), (part,) = (store.load_study(study) for study in ("whole", "part"))
     assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)
     for table in ("unigram", "bigram"):

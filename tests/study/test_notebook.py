@@ -15,7 +15,7 @@ from tiny import ran
 from actlab import paths
 from actlab.checks import checked, given, injected, readable
 from actlab.errors import BadInput, UnknownName
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.params import read_params
 from actlab.study.tokens import TokenStudy

@@ -9,7 +9,7 @@ import yaml
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.records.rates import Choice, choices
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 from actlab.study.params import read_params
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy

@@ -7,7 +7,7 @@ import yaml
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.params import filtered, read_mapping, read_params
 

@@ -13,7 +13,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import count_parameters
 from actlab.records import store, tables
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 from actlab.study.run import load, run, run_experiment
 from actlab.study.tokens import TokenStudy
 

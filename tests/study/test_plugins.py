@@ -15,7 +15,7 @@ from actlab import paths, plugins, report
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.records import tables as tidy
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.run import Ended, run
 from actlab.study.tokens import TokenStudy

@@ -7,14 +7,14 @@ from damage import changed
 
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import characters
 from actlab.study.after.load_model import trial_of
 from actlab.study.after.replay import keep, recorded_trials, replay
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 from actlab.study.images import ImageStudy
 from actlab.study.run import bring, run
 from actlab.study.tokens import TokenStudy
 from actlab.study.workers.pool import run_tasks
+from actlab.trainers import loop
 
 OTHER_DATA = (["provenance", "data", "sha256"], "0" * 64)
 
@@ -71,7 +71,7 @@ def test_what_differs_is_told(records, monkeypatch):
         assert (found.record["equal"], found.wrong) == (equal, wrong)
         assert words in found.sentence
     path = saved(records["trials"])
-    monkeypatch.setattr(characters.loop, "train", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr(loop, "train", lambda *a, **k: 1 / 0)
     found = replay(task_of(path))
     assert found.wrong
     assert "ZeroDivisionError" in found.sentence

@@ -18,11 +18,12 @@ from actlab import paths
 from actlab.cli.display import in_words
 from actlab.errors import DamagedFile, DiskError, RecordError, UnknownName
 from actlab.records import store
-from actlab.study import characters, tokens
 from actlab.study import images as sweep
 from actlab.study import run as study
+from actlab.study import tokens
 from actlab.study.after import status
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
+from actlab.study.characters.trial import CharacterTrial
 from actlab.study.images import ImageStudy
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import Ended, Recorded, bring, load, run
@@ -67,7 +68,7 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     """One seed of relu raises: other arms are recorded (those of a program of image classifiers share its fate); the
     failure is told with its traceback, its arm stays unrecorded, until it is run again."""
     images = params is STUDIES[1]
-    kind = sweep.ImageTrial if images else characters.CharacterTrial
+    kind = sweep.ImageTrial if images else CharacterTrial
     real = kind.train
     params = params.replace(**({"hidden": [2, 4]} if images else {"activation": ["relu", "gelu"]}))
 

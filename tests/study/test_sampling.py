@@ -9,7 +9,7 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study.after import sampling
 from actlab.study.after.sampling import texts_of
-from actlab.study.character_study import CharacterStudy
+from actlab.study.characters.study import CharacterStudy
 
 
 def spec(activation="gelu", model="charlm"):

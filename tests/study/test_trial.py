@@ -15,9 +15,10 @@ from faulty import essence
 from actlab import metrics, paths
 from actlab.errors import BadInput, DataError
 from actlab.records import store
-from actlab.study import cache, characters
+from actlab.study import cache
 from actlab.study.after.load_model import load_model, trial_of
 from actlab.study.cache import place_of, tensors_of
+from actlab.study.characters import trial
 from actlab.study.record import record_of
 from actlab.study.run import run
 from actlab.trainers import checkpoint, loop
@@ -83,15 +84,15 @@ def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
     keys = [place_of(spec), *(place_of(spec.model_copy(update=change)) for change in changes)]
     for name in ("code", "machine"):
         with monkeypatch.context() as patch:
-            patch.setattr(cache.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
+            patch.setattr(cache, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
             keys.append(place_of(spec))
-    monkeypatch.setattr(characters, "load_text", lambda name: type("Corpus", (), {"sha256": "other"}))
+    monkeypatch.setattr(trial, "load_text", lambda name: type("Corpus", (), {"sha256": "other"}))
     assert len({*keys, place_of(spec)}) == len(keys) + 1
 
 
 def test_what_the_user_can_mend_stops_the_study(spec, monkeypatch):
     """Another exception is a trial's status (``test_run``)."""
-    monkeypatch.setattr(characters.CharacterTrial, "text", property(Mock(side_effect=DataError("no data"))))
+    monkeypatch.setattr(trial.CharacterTrial, "text", property(Mock(side_effect=DataError("no data"))))
     with pytest.raises(DataError, match="no data"):
         tiny.afresh(spec)
 

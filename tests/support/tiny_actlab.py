@@ -25,7 +25,7 @@ import tiny
 
 from actlab.data.text import TEXTS
 from actlab.models import SCALES
-from actlab.study import provenance, run  # noqa: F401  # run: loaded before the fork
+from actlab.study import cache, run  # noqa: F401  # run: loaded before the fork
 from actlab.trainers import checkpoint, loop
 
 
@@ -84,7 +84,7 @@ def _die_at(last):
 
 def serve():
     """Fork a process for each line of stdin, one at a time."""
-    provenance.code()  # once for all
+    cache.code()  # once for all
     for line in sys.stdin:
         words, environment, said = json.loads(line)
         if (child := os.fork()) == 0:

@@ -1,4 +1,5 @@
-"""Character text: built-in corpora, a user's own file or registered text; vocabulary, hash, split by position."""
+"""Character text: built-in corpora, a user's own file or registered text; vocabulary, hash, split by position; what
+a text gives away without a network."""
 
 import hashlib
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from actlab.data.vocabulary import Vocabulary
 from actlab.errors import BadInput, Table
 
 TRAIN_SHARE = 0.9
+SMOOTHING = 0.1
+"""Added to every count, so that an unseen character or pair does not cost infinity."""
 
 
 @dataclass(frozen=True)
@@ -161,3 +164,21 @@ def corpus_of(name: str, text: str) -> Corpus:
     numbers = table[codes.long()]
     cut = int(len(text) * TRAIN_SHARE)
     return Corpus(name, vocabulary, numbers[:cut], numbers[cut:], hashlib.sha256(text.encode()).hexdigest())
+
+
+def text_tables(corpus: Corpus) -> dict[str, dict[str, float]]:
+    """Measure two tables on a text: in ``unigram`` every character is drawn from the training frequencies, in
+    ``bigram`` from those after the one before it. Each has a val_loss (nats) and a val_accuracy (%)."""
+    v, text = corpus.vocab_size, corpus.train.long()
+    single = torch.bincount(text, minlength=v).double() + SMOOTHING
+    pairs = torch.bincount(text[:-1] * v + text[1:], minlength=v * v).double().view(v, v) + SMOOTHING
+    tables = {  # (V, V) log probabilities: row, the character before; column, the one that comes
+        "unigram": (single.log() - single.sum().log()).expand(v, v),
+        "bigram": (pairs / pairs.sum(dim=1, keepdim=True)).log(),
+    }
+    before, targets, measures = corpus.validation[:-1].long(), corpus.validation[1:].long(), {}
+    for name, table in tables.items():
+        rows = table[before]
+        loss, right = -rows.gather(1, targets[:, None]).mean(), rows.argmax(dim=1) == targets
+        measures[name] = {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
+    return measures

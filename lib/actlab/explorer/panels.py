@@ -20,8 +20,8 @@ from actlab.figures.style import as_html
 from actlab.models import MODELS
 from actlab.study.after.sampling import reading, sample
 from actlab.study.cache import run_task, tensors_of
-from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import CharacterTrial
+from actlab.study.characters.study import CharacterStudy
+from actlab.study.characters.trial import CharacterTrial
 from actlab.study.trial import Task
 
 Array = NDArray[np.float64]

@@ -1,8 +1,8 @@
 """The published defects, which explain the published numbers: their names, as params files switch them on
 (``protocol``) and records hold them. Data without torch.
 
-Those of training change the trial (``study.characters``). Those of measurement leave a record's own numbers alone and
-add a block ``as_published`` beside them (``actlab_audit.defects``), so that one training is read both ways.
+Those of training change the trial (``study.characters.trial``). Those of measurement leave a record's own numbers
+alone and add a block ``as_published`` beside them (``actlab_audit.defects``), so that one training is read both ways.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ from actlab.study.study import Study
 from actlab.study.trial import Settings, Trial
 
 KINDS: Table[str] = Table(
-    "kind", [("repro", "character_study"), ("mnist", "images"), ("ablation", "tokens"), ("twins", "twins")]
+    "kind",
+    [("repro", "characters.study"), ("mnist", "images"), ("ablation", "tokens"), ("twins", "characters.twins")],
 )
 """Kind in a params file -> its module."""
 FILTERED = {"activation": ("activation", "network"), "model": ("model",)}

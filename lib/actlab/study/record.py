@@ -1,10 +1,13 @@
-"""The last step of an arm: its record, made of its trials and written once; a record that grows keeps the bits of its
-trials; failures are kept apart."""
+"""The last step of an arm: its record, made of its trials and written once, with where it comes from; a record that
+grows keeps the bits of its trials; failures are kept apart."""
 
 import json
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import torch
 from filelock import FileLock
 
 from actlab import paths
@@ -15,9 +18,8 @@ from actlab.records import store
 from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
-from actlab.study import provenance
 from actlab.study.arm import Arm
-from actlab.study.cache import tensors_of
+from actlab.study.cache import code, machine, tensors_of
 from actlab.study.trial import Results
 from actlab.trainers import setup
 
@@ -70,18 +72,28 @@ def check_growth(arm: Arm, trial: Results) -> None:
                 )
 
 
+def origin_of(data: dict[str, Any]) -> dict[str, Any]:
+    """Return what a record says of its origin: now, this code and machine, its data."""
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    floats = f"{torch.get_default_dtype()}, products in {torch.get_float32_matmul_precision()} precision"  # of plug-ins
+    return {"date": date, **code(), "machine": machine(), "floats": floats, "threads": 1, "data": data}
+
+
 def record_of(arm: Arm, results: list[Results]) -> store.Record:
     """Make the record of an arm whose trials have all ended."""
     setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
-    origin = provenance.of_record(first.data(arm.measures.prediction_windows))
     return {
         **arm.measured(results, tensors_of),
         "config": dict(arm.config),
         "study": arm.study,
         "arm": arm.id,
         "kind": arm.kind,
-        "provenance": {**origin, **arm.decided} | sources((*first.parts, *arm.measures.metrics)),
+        "provenance": {
+            **origin_of(first.data(arm.measures.prediction_windows)),
+            **arm.decided,
+            **sources((*first.parts, *arm.measures.metrics)),
+        },
     }
 
 

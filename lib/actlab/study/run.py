@@ -10,9 +10,8 @@ from typing import Any
 
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import provenance
 from actlab.study.arm import Arm, names_of, together
-from actlab.study.cache import cached, run_task
+from actlab.study.cache import cached, code, run_task
 from actlab.study.params import study_of
 from actlab.study.record import check_growth, finish, record_of, recorded
 from actlab.study.study import Study
@@ -148,7 +147,7 @@ def run(study: Study, workers: int = 1, watch: Watch = unwatched, scheduler: str
     Raises:
         BadInput: it cannot be trained as asked; nothing was.
     """
-    provenance.code()  # before anything can change the files that this process has loaded
+    code()  # before anything can change the files that this process has loaded
     records = load(study)
     if not scheduler:
         for device in {arm.trials[0].place for arm in records.missing}:

@@ -9,10 +9,9 @@ from pathlib import Path
 from actlab import paths
 from actlab.errors import ActlabError, check_name
 from actlab.records import settings, store
-from actlab.study import provenance
 from actlab.study.after.load_model import RecordedTrial
-from actlab.study.cache import train_afresh
-from actlab.study.record import bits_of, differing
+from actlab.study.cache import code_and_machine, train_afresh
+from actlab.study.record import bits_of, differing, origin_of
 from actlab.study.trial import Report, Task
 
 
@@ -66,7 +65,7 @@ def replay(trial: RecordedTrial, report: Report | None = None) -> Replay:
         "differs": differs,
         "changed": changed,
         "val_loss": {"recorded": recorded, "now": now},
-        "provenance": provenance.of_record({}),
+        "provenance": origin_of({}),
     }
     verdict = f"NOT equal in {', '.join(differs)}" if differs else "equal bit for bit"
     losses = after.get("error", f"validation loss {recorded:.6f} recorded, {now:.6f} now")
@@ -82,7 +81,7 @@ def keep(outcome: store.Record) -> Path:
 
 def changed_since(record: store.Record) -> list[str]:
     """List what of this machine, its versions and the code that trains is not as recorded: ``torch 2.12 -> 2.13``."""
-    origin, current = record["provenance"], provenance.code_and_machine()
+    origin, current = record["provenance"], code_and_machine()
     machine, other = origin["machine"], current["machine"]
     changed = [f"{key} {machine.get(key)} -> {now}" for key, now in other.items() if machine.get(key) != now]
     if origin["trial_code_sha256"] != current["trial_code_sha256"]:

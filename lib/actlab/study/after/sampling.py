@@ -10,8 +10,8 @@ from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
-from actlab.study import provenance
 from actlab.study.after.load_model import model_of, trial_of
+from actlab.study.record import origin_of
 from actlab.trainers import setup
 from actlab.trainers.seeds import generator
 
@@ -64,7 +64,7 @@ def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length:
         "draw": draw,
         "texts": texts,
         "notes": notes,
-        "provenance": provenance.of_record({}),
+        "provenance": origin_of({}),
     }
 
 

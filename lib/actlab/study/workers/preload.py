@@ -7,6 +7,7 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that s
 import torch._dynamo  # noqa: E402, F401  # torch's optimizers load it, which takes a second
 import typer  # noqa: E402, F401  # of the command line, which is every worker's main module
 
-from actlab.study import character_study, images, provenance, run, tokens, twins  # noqa: E402, F401
+from actlab.study import cache, images, run, tokens  # noqa: E402, F401
+from actlab.study.characters import twins  # noqa: E402, F401
 
-provenance.code()
+cache.code()

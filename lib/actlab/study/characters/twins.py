@@ -18,9 +18,10 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.study.arm import CharacterArm, TrialTensors
-from actlab.study.character_study import CharacterStudy
-from actlab.study.characters import PLAIN, CharacterTrial
+from actlab.study.arm import TrialTensors
+from actlab.study.characters.comparison import CharacterArm
+from actlab.study.characters.study import CharacterStudy
+from actlab.study.characters.trial import PLAIN, CharacterTrial
 from actlab.study.fields import Axis
 from actlab.study.study import with_axes
 from actlab.study.trial import Outcome, Report, Results, Task, weights

@@ -2,21 +2,23 @@
 it plans."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
-from typing import Annotated, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
 from actlab.activations import ACTIVATIONS
+from actlab.data.text import text_tables
 from actlab.errors import BadInput, check_name
 from actlab.models import MODELS
 from actlab.plugins import check_parts, own_metrics
+from actlab.records import store
 from actlab.records.defect_names import BOTH, DEFECTS, DOUBLED, IGNORED, OF_MEASUREMENT, OF_TRAINING
-from actlab.study.arm import AS_PUBLISHED, Arm, CharacterArm, Measures
-from actlab.study.baselines import record_baselines
-from actlab.study.characters import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
+from actlab.study.arm import Arm, Measures
+from actlab.study.characters.comparison import AS_PUBLISHED, CharacterArm
+from actlab.study.characters.trial import ALL, NUDGE, PLAIN, REPEAT, CharacterTrial
 from actlab.study.fields import Count, CountOrNone, Listed, StudyName, our_name
 from actlab.study.study import LanguageStudy, with_axes
 from actlab.study.trial import Settings, without_vocabulary
@@ -26,6 +28,8 @@ Change = Annotated[
     str,
     Field(pattern=r"^(repeat|nudge(-[1-9][0-9]{0,6})?|shift-1e-[1-8]|threads|bfloat16|dropout|order|init|all)$"),
 ]
+PART = ("train_share", "train_fraction", "validation")
+"""Settings of a trial that say which part of a text it is measured on."""
 MOST_PAIRS = 20_000
 """Pairs of ensembles of one size that an arm has at most: they are compared in half an hour at the smallest scale."""
 
@@ -214,3 +218,27 @@ def config_of(first: CharacterTrial, kind: str, labels: list[str], measures: Mea
     settings = {"kind": kind, "trials": labels, "model_size": without_vocabulary(first.size)}
     measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
     return first.settings | settings | {name: value for name, value in measured.items() if value}
+
+
+def record_baselines(study: str, trials: Iterable[CharacterTrial]) -> None:
+    """Write a study's record of the text of each of these trials, of the part on which they are measured, if it has
+    none.
+
+    Raises:
+        BadInput: the record there is of another part of the text.
+    """
+    for trial in {trial.dataset: trial for trial in trials}.values():
+        corpus = trial.text
+        data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
+        data["validation_positions"] = len(corpus.validation) - 1
+        part = {axis: getattr(trial, axis) for axis in PART}
+        data |= {axis: value for axis, value in part.items() if value != type(trial).model_fields[axis].default}
+        path = store.path_of(study, f"baseline-{corpus.name}-{corpus.sha256[:10]}")
+        if not path.exists():
+            record = {"kind": "baseline", "study": study, **text_tables(corpus), "provenance": {"data": data}}
+            store.save(path, record)
+        elif store.load(path)["provenance"]["data"] != data:
+            raise BadInput(
+                f"{path} has the tables of another part of {trial.dataset}: give this study a name of its own, "
+                "--set study=..."
+            )
