@@ -15,11 +15,12 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import tokens
 from actlab.study.after.load_model import trial_of
-from actlab.study.cache import tensors_of
+from actlab.study.cache import tensors_of, train_afresh
 from actlab.study.characters.comparison import disjoint, ensembles
 from actlab.study.characters.study import CharacterStudy, record_baselines
 from actlab.study.run import Started, run, run_experiment
 from actlab.trainers.determinism import weights_sha256
+from actlab.trainers.evaluation import evaluate
 
 
 def test_trajectory_compares_the_trials_along_the_way(toy):
@@ -39,6 +40,19 @@ def test_trajectory_compares_the_trials_along_the_way(toy):
     trial = tiny.arm(settings).trials[0]
     assert weights_sha256(trial.trained(tensors_of(trial, 2))) == short["trials"][0]["weights_sha256"]
     assert trial_of(record, "42").trial == trial
+
+
+def test_a_curve_in_bfloat16_ends_in_float32(toy):
+    """The products of an evaluation are in bfloat16, as those of training; the last one is in float32."""
+    trial = tiny.arm(toy.replace(dtype="bfloat16")).trials[0]
+    ((results, tensors),) = train_afresh(tiny.task(trial))
+    first, *_, last = results["history"]
+    windows = trial.validation_set()
+    measures = {dtype: evaluate(trial.fresh(), windows, dtype) for dtype in ("float32", "bfloat16")}
+    assert first == first | measures["bfloat16"]
+    assert measures["bfloat16"]["val_loss"] != measures["float32"]["val_loss"]
+    assert measures["bfloat16"]["val_loss"] == pytest.approx(measures["float32"]["val_loss"], abs=1e-3)
+    assert last == last | evaluate(trial.trained(tensors), windows)
 
 
 def test_new_snapshots_of_ended_trials_are_trained(toy):

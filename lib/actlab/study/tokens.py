@@ -185,21 +185,21 @@ class TokenTrial(LanguageTrial):
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:  # noqa: D102
         model, validation = self.fresh().to(self.device), self.validation_set()
-        config = model.config
+        config, recipe = model.config, self.recipe
         stream = TokenStream(
             self.tokens.train, config.block_size, self.batch_size, lambda epoch: generator(self.seed, f"order/{epoch}")
         )
 
         def measured(net: LanguageModel, iteration: int) -> dict[str, float]:
             tokens = iteration * self.micro_batches * self.batch_size * config.block_size
-            return {"tokens": tokens, **measure(net, validation)}
+            return {"tokens": tokens, **measure(net, validation, recipe.evaluated_in(iteration))}
 
         training = loop.Training(
             model,
             self.optimizer_for(model, self.optimizer, self.seed, self.optimizer_settings),
             stream.batch,
             measured,
-            self.recipe,
+            recipe,
             self.seed,
             saved_at=checkpoint_of(place) if place else None,
             on_progress=report,

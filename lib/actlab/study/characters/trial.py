@@ -183,7 +183,7 @@ class CharacterTrial(LanguageTrial):
             model,
             self.optimizer_for(model, self.optimizer, self.seed_of("optimizer"), settings),
             RandomWindows(self.text.train, model.config.block_size, recipe, self.seed_of("order")).batch,
-            lambda net, iteration: evaluate(net, validation),
+            lambda net, iteration: evaluate(net, validation, recipe.evaluated_in(iteration)),
             recipe,
             self.seed_of("dropout"),
             also=(*self.also, *([nudged] if nudged else ())),
