@@ -19,6 +19,7 @@ import signal
 import sys
 import time
 from dataclasses import replace
+from importlib import import_module
 from itertools import count
 
 import tiny
@@ -27,6 +28,9 @@ from actlab.data.text import TEXTS
 from actlab.models import SCALES
 from actlab.study import cache, run  # noqa: F401  # run: loaded before the fork
 from actlab.trainers import checkpoint, loop
+
+LATER = ("actlab.cli.display", "actlab.report", "torch._dynamo")
+"""What a run would load itself, in two seconds."""
 
 
 def note(word, path, iteration):
@@ -85,6 +89,8 @@ def _die_at(last):
 def serve():
     """Fork a process for each line of stdin, one at a time."""
     cache.code()  # once for all
+    for module in LATER:
+        import_module(module)
     for line in sys.stdin:
         words, environment, said = json.loads(line)
         if (child := os.fork()) == 0:
