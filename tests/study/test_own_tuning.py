@@ -65,7 +65,7 @@ def test_every_setting_takes_the_rate_that_was_chosen_for_it(monkeypatch):
         record = grids.record()
         record["config"]["recipe"]["iterations"] = iterations
         tuned.append(Choice(cell, record, "learning_rate", {}, rate, 2.0))
-    monkeypatch.setattr("actlab.study.tuning.choices", lambda study: tuned)
+    monkeypatch.setattr("actlab.study.study.choices", lambda study: tuned)
     study = CharacterStudy.parse(tiny.STUDY | cell | {"iterations": [8, 4], "rates": {"study": "made-up"}})
     rates = {(arm.trials[0].iterations, arm.trials[0].learning_rate) for arm in study.arms()}
     assert rates == {(4, 0.1), (8, 0.2)}

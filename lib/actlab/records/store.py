@@ -113,13 +113,19 @@ def load_study(study: str) -> list[Record]:
     """Load the records of a study, in the order of the file names; none for a study without results.
 
     Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
-    out. A file is read again only where it has changed: do not change what is in a record.
+    out.
 
     Raises:
         RecordError: a record cannot be read.
     """
     files = sorted(folder_of(study).glob(paths.RECORDS))
-    return current(_unchanged(file, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    return current(map(load_once, files))
+
+
+def load_once(path: Path) -> Record:
+    """Load a record, again only where its file has changed: do not change what is in it."""
+    state = path.stat()
+    return _unchanged(path, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=4096)  # less than the records of a study would hold none of them until they are asked for again

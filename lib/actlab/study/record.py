@@ -29,7 +29,7 @@ NO_BITS = ("seconds", "started", "tokens_per_second", "training", "traceback")
 def recorded(arm: Arm) -> store.Record | None:
     """Load the arm's record, if it has one."""
     path = store.path_of(arm.study, arm.id)
-    return store.load(path) if path.exists() else None
+    return store.load_once(path) if path.exists() else None
 
 
 def bits_of(trial: Results) -> Results:

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, create_model, model_validator
 
 from actlab.errors import BadInput, brief
 from actlab.optimizers import OPTIMIZERS
-from actlab.records.rates import final_loss
+from actlab.records.rates import Choice, choices, final_loss
 from actlab.statistics.tuning import Rule, step
 from actlab.study.arm import Arm
 from actlab.study.fields import Axis, Checked, Count, CountOrNone, Plugins, StudyName
@@ -182,19 +182,20 @@ class LanguageStudy(Study):
     def cells(self) -> list[Self]:
         """Make the study of each cell alone; of each of its points, where another study has chosen the rates."""
         factors = self.trial.cell[::-1] if getattr(self, "order", "") == "activation" else self.trial.cell
+        tunings = choices(self.rates.study) if self.rates else []
         cells: list[Self] = []
         for levels in product(*map(self.levels, factors)):
             cell = dict(zip(factors, levels, strict=True))
             alone = self.replace(**self.settings_of_cell(cell), **cell, rates=None)
-            cells += alone.at_chosen_rates(self.rates) if self.rates else [alone]
+            cells += alone.at_chosen_rates(self.rates, tunings) if self.rates else [alone]
         return cells
 
-    def at_chosen_rates(self, rates: Rates) -> Iterator[Self]:
+    def at_chosen_rates(self, rates: Rates, tunings: Sequence[Choice]) -> Iterator[Self]:
         """Yield the study of each point of a cell, with the rate that another study has chosen for its settings."""
         for point in self.points():
             study = self.replace(**point)
             (arm,) = study.arms_of(self.recorded[0])
-            yield study.replace(**{self.tunes: chosen(rates, self.tuned_by, arm).rate})
+            yield study.replace(**{self.tunes: chosen(rates, tunings, self.tuned_by, arm).rate})
 
     def arms(self) -> list[Arm]:
         """Plan its arms kind by kind. Those of a study that chooses learning rates depend on what is recorded."""

@@ -2,7 +2,7 @@
 settings are not those under which the rate was chosen. (A study that chooses rates: ``study.LanguageStudy.tried``.)"""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from actlab.errors import BadInput, check_name
 from actlab.records import store
@@ -28,8 +28,8 @@ class Rates(Checked):
     """The activation whose rate all arms of a model take; its own unless given."""
 
 
-def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
-    """Find what another study has chosen for an arm, by its records: of several tunings the one whose settings are
+def chosen(rates: Rates, tunings: Iterable[Choice], tuned_by: Sequence[str], arm: Arm) -> Choice:
+    """Find what another study has chosen for an arm: of several ``tunings`` of its records the one whose settings are
     nearest to the arm's. ``tuned_by``: the factors for which a rate is chosen.
 
     Raises:
@@ -39,9 +39,7 @@ def chosen(rates: Rates, tuned_by: Sequence[str], arm: Arm) -> Choice:
     cell = {name: str(getattr(arm.trials[0], name)) for name in tuned_by}
     if rates.of and "activation" in cell:
         cell["activation"] = rates.of
-    fitting = [
-        choice for choice in choices(rates.study) if choice.rate is not None and cell.items() <= choice.cell.items()
-    ]
+    fitting = [choice for choice in tunings if choice.rate is not None and cell.items() <= choice.cell.items()]
     if not fitting:
         check_name("study", rates.study, store.studies(), "rates (known once it has records)")
         raise BadInput(
@@ -60,7 +58,8 @@ def departures(choice: Choice, arm: Arm) -> list[str]:
 def warn_of_departures(rates: Rates, tuned_by: Sequence[str], arms: Sequence[Arm]) -> None:
     """Warn in one line, for all arms that are to be trained, of the settings that were others where their rates were
     chosen."""
-    names = dict.fromkeys(name for arm in arms for name in departures(chosen(rates, tuned_by, arm), arm))
+    tunings = choices(rates.study)
+    names = dict.fromkeys(name for arm in arms for name in departures(chosen(rates, tunings, tuned_by, arm), arm))
     if names:
         logging.getLogger("actlab").warning(
             "rates that %s has chosen may not suit: it tuned with other values of %s", rates.study, ", ".join(names)
