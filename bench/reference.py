@@ -83,10 +83,8 @@ def naive(model, attention=NaiveAttention):
     plain = copy.deepcopy(model)
     for parent in list(plain.modules()):
         for name, child in list(parent.named_children()):
-            if isinstance(child, SeparateAttention):
+            if isinstance(child, SeparateAttention | CausalSelfAttention):
                 setattr(parent, name, attention(child, child.n_head, child.dropout))
-            elif isinstance(child, CausalSelfAttention):
-                setattr(parent, name, attention(child, child.n_head, child.attention_dropout))
             elif isinstance(child, LSTMStack):
                 setattr(parent, name, StackedLSTM(child))
             elif isinstance(child, Dropout):

@@ -7,7 +7,7 @@ from tiny import ffn as network
 from torch.nn import functional as F
 
 from actlab.models import count_parameters
-from actlab.models.image_classifier import count, equal_parameters, equal_width
+from actlab.models.image_classifier import count, width_of
 
 K, C = 784, 10
 
@@ -22,7 +22,7 @@ def test_plain_and_gated_formula():
 @pytest.mark.parametrize("hidden", [2, 4, 8, 16])
 def test_published_counts(hidden):
     """784h + 10h against 2 x 784h + 10h: 1.987 times the parameters at equal width, within 1% at equal parameters."""
-    sizes = {"relu": hidden, "geglu": equal_width(K, hidden, C), "swiglu": equal_parameters(K, hidden, C)}
+    sizes = {"relu": hidden, "geglu": hidden, "swiglu": width_of("swiglu_equal_parameters", K, hidden, C)}
     plain, wide, fair = (count_parameters(network(name, size)) for name, size in sizes.items())
     assert plain == count(K, hidden, C, gated=False) == 794 * hidden
     assert wide == count(K, hidden, C, gated=True) == pytest.approx(1.987 * plain, rel=1e-3)

@@ -118,3 +118,12 @@ def test_turns_keep_the_speed():
     turned, still = (nn.utils.parameters_to_vector(momenta(drive(theta, 1, nu=nu, **settings)[1])) for nu in (2.0, 0.0))
     assert turned.norm().item() == pytest.approx(still.norm().item())
     assert not turned.allclose(still)
+
+
+def test_settings_of_the_whole_system_are_checked():
+    """An inner product is one of two, and groups cannot differ in what concerns all parameters."""
+    one, other = (nn.Parameter(torch.ones(2)) for _ in range(2))
+    with pytest.raises(AssertionError, match="per_tensor"):
+        ECD([one], inner_product="euclid")
+    with pytest.raises(AssertionError, match="eta concerns all parameters"):
+        ECD([{"params": [one]}, {"params": [other], "eta": 1.0}])

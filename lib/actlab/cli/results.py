@@ -109,7 +109,7 @@ def _catalogue(what: str) -> dict[str, str]:
     return {
         "activations": {name: row.source for name, row in ACTIVATIONS.items()},
         "models": {name: row.description for name, row in MODELS.items()},
-        "networks": {name: f"{row.activation}, for `kind: mnist`" for name, row in networks().items()},
+        "networks": {name: f"{activation}, for `kind: mnist`" for name, activation in networks().items()},
         "scales": {name: str(size) for name, size in SCALES.items()},
         "optimizers": {name: f"usual rate {row.defaults['lr']:g}; {row.source}" for name, row in OPTIMIZERS.items()},
         "texts": {name: DATASETS[name].description if name in DATASETS else "" for name in TEXTS},

@@ -11,7 +11,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from actlab.models.layers import GeneratorFor, ModelConfig, Transformer, attend, from_global_stream
+from actlab.models.layers import CausalSelfAttention, GeneratorFor, ModelConfig, Transformer, from_global_stream
 from actlab.models.symmetry import ROLES, SymmetryBreaking
 
 
@@ -38,23 +38,21 @@ GPT2_SCALES: dict[str, GPT2Config] = {  # vocab_size, n_layer, n_embd, n_head, b
 """50,304 is GPT-2's 50,257 rounded up to a multiple of 64. A study replaces the vocabulary by its shards'."""
 
 
-class SymmetryBreakingAttention(nn.Module):
+class SymmetryBreakingAttention(CausalSelfAttention):
     """Causal attention; after the qkv projection, the layer's vectors are added to q, k and v of every head."""
 
     def __init__(self, config: GPT2Config) -> None:
-        super().__init__()
-        self.n_head, self.dropout, self.policy = config.n_head, config.dropout, config.evaluation
-        self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd, bias=config.qkv_bias)
-        self.out = nn.Linear(config.n_embd, config.n_embd)
+        super().__init__(config, config.qkv_bias)
+        self.policy = config.evaluation
         self.symmetry = SymmetryBreaking(config.symmetry, config.n_embd // config.n_head)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def projections(self, x: Tensor) -> tuple[Tensor, ...]:
         drawn = self.training or self.policy == "last"
         added = self.symmetry.vectors() if drawn else self.symmetry.means()
-        projections = dict(zip(ROLES, self.qkv(x).chunk(3, dim=-1), strict=True))  # (B, T, C) each
+        projections = dict(zip(ROLES, super().projections(x), strict=True))
         for role, vector in added.items():
             projections[role] = projections[role] + vector.repeat(self.n_head).to(projections[role])
-        return self.out(attend((*projections.values(),), self.n_head, self.dropout if self.training else 0.0))
+        return tuple(projections.values())
 
 
 @final

@@ -18,7 +18,7 @@ class HybridLM(LanguageModel):
         self.tokens = nn.Embedding(c.vocab_size, c.n_embd)
         self.lstm = LSTMStack(c.n_embd, c.n_embd, c.n_layer, c.dropout)
         self.norm_1 = nn.LayerNorm(c.n_embd)
-        self.attention = CausalSelfAttention(c.n_embd, c.n_head, bias=True, attention_dropout=c.dropout)
+        self.attention = CausalSelfAttention(c)
         self.norm_2 = nn.LayerNorm(c.n_embd)
         self.feed_forward = FeedForward(c.n_embd, 2 * c.n_embd, activation, gated_width, c.dropout)
         self.drop = Dropout(c.dropout)

@@ -5,7 +5,6 @@ Shapes: N images of K pixels, w hidden units, C classes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -61,38 +60,28 @@ def count(features: int, width: int, classes: int, gated: bool) -> int:
     return width * ((2 if gated else 1) * features + classes)
 
 
-def equal_width(features: int, hidden: int, classes: int) -> int:
-    """The gated width that keeps the hidden units: ``hidden``, with (2K + C) / (K + C) times the parameters."""
-    return hidden
+EQUAL_WIDTH, EQUAL_PARAMETERS = "_equal_width", "_equal_parameters"
+"""How the names of gated networks end: their width, or their parameter count, is that of a plain network."""
 
 
-def equal_parameters(features: int, hidden: int, classes: int) -> int:
-    """The gated width whose parameter count is nearest to that of a plain network of ``hidden`` units (about half of
-    it)."""
+def networks() -> dict[str, str]:
+    """The networks of the sweep, each with its activation: ``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``,
+    and the same for every activation without parameters of its own (a learned slope would need a training of its
+    own)."""
+    rows = {}
+    for name, activation in ACTIVATIONS.items():
+        if not activation.learns:
+            for ending in (EQUAL_WIDTH, EQUAL_PARAMETERS) if activation.gated else ("",):
+                rows[name + ending] = name
+    return rows
+
+
+def width_of(network: str, features: int, hidden: int, classes: int) -> int:
+    """The hidden units that a network has in place of ``hidden`` plain ones: as many, which gives a gated one (2K + C)
+    / (K + C) times the parameters; or, at equal parameters, the number whose parameter count is nearest (about half of
+    them)."""
+    if not network.endswith(EQUAL_PARAMETERS):
+        return hidden
     return nearest_width(
         lambda width: count(features, width, classes, gated=True), count(features, hidden, classes, gated=False)
     )
-
-
-@dataclass(frozen=True)
-class Network:
-    """One row of the table of arms: an activation, and what ``hidden`` units of a plain network mean for it."""
-
-    activation: str
-    width: Callable[[int, int, int], int]
-    """(pixels, hidden, classes) -> its own hidden units."""
-
-
-def networks() -> dict[str, Network]:
-    """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters
-    of its own."""
-    rows = {}
-    for name, activation in ACTIVATIONS.items():
-        if activation.learns:  # a learned slope would need a training of its own
-            continue
-        if activation.gated:
-            rows[f"{name}_equal_width"] = Network(name, equal_width)
-            rows[f"{name}_equal_parameters"] = Network(name, equal_parameters)
-        else:
-            rows[name] = Network(name, equal_width)
-    return rows

@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -50,11 +51,8 @@ def zeros(tensor: Tensor, generator: torch.Generator) -> None:
     nn.init.zeros_(tensor)
 
 
-def fan_in(tensor: Tensor, generator: torch.Generator) -> None:
-    """N(0, 1 / fan_in): keeps the variance of its input."""
-    nn.init.normal_(tensor, 0.0, 1 / math.sqrt(tensor[0].numel()), generator=generator)
-
-
+fan_in: Initialiser = partial(nn.init.kaiming_normal_, nonlinearity="linear")
+"""N(0, 1 / fan_in): keeps the variance of its input. He et al. 2015, arXiv 1502.01852."""
 xavier: Initialiser = nn.init.xavier_uniform_
 """Uniform in +-sqrt(6 / (fan_in + fan_out)). Glorot & Bengio 2010."""
 orthogonal: Initialiser = nn.init.orthogonal_
@@ -145,16 +143,18 @@ class FeedForward(nn.Module):
 class CausalSelfAttention(nn.Module):
     """Multi-head attention in which position t sees positions <= t. One packed projection makes q, k and v."""
 
-    def __init__(self, n_embd: int, n_head: int, bias: bool, attention_dropout: float) -> None:
+    def __init__(self, config: ModelConfig, qkv_bias: bool = True, out_bias: bool = True) -> None:
         super().__init__()
-        self.n_head, self.attention_dropout = n_head, attention_dropout
-        self.qkv = nn.Linear(n_embd, 3 * n_embd, bias=bias)
-        self.out = nn.Linear(n_embd, n_embd, bias=bias)
+        self.n_head, self.dropout = config.n_head, config.dropout
+        self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd, bias=qkv_bias)
+        self.out = nn.Linear(config.n_embd, config.n_embd, bias=out_bias)
+
+    def projections(self, x: Tensor) -> tuple[Tensor, ...]:
+        """q, k and v, (B, T, C) each."""
+        return self.qkv(x).chunk(3, dim=-1)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.out(
-            attend(self.qkv(x).chunk(3, dim=-1), self.n_head, self.attention_dropout if self.training else 0.0)
-        )
+        return self.out(attend(self.projections(x), self.n_head, self.dropout if self.training else 0.0))
 
 
 def attend(projections: tuple[Tensor, ...], n_head: int, dropout: float) -> Tensor:
@@ -213,7 +213,7 @@ class Block(nn.Module):
     """Pre-norm transformer block: x + attention(norm(x)), then x + feed-forward(norm(x))."""
 
     def __init__(
-        self, attention: nn.Module, feed_forward: nn.Module, n_embd: int, residual_dropout: tuple[float, float]
+        self, attention: nn.Module, feed_forward: nn.Module, n_embd: int, residual_dropout: list[float]
     ) -> None:
         super().__init__()
         self.norm_1, self.attention = nn.LayerNorm(n_embd), attention
@@ -226,7 +226,7 @@ class Block(nn.Module):
 
 
 class Transformer(LanguageModel):
-    """Pre-norm GPT with learned positions and a head without bias; subclasses choose attention and dropout."""
+    """Pre-norm GPT with learned positions and a head without bias; subclasses choose dropout and attention."""
 
     residual_dropout: ClassVar[tuple[bool, bool]] = (False, False)
     """Whether there is dropout after attention, and after the feed-forward layer."""
@@ -241,8 +241,7 @@ class Transformer(LanguageModel):
         self.tokens = nn.Embedding(config.vocab_size, width)
         self.positions = nn.Embedding(config.block_size, width)
         self.drop = Dropout(config.dropout * self.embedding_dropout)
-        after_attention, after_feed_forward = self.residual_dropout
-        residual = (config.dropout * after_attention, config.dropout * after_feed_forward)
+        residual = [config.dropout * dropped for dropped in self.residual_dropout]
         self.blocks = nn.ModuleList(
             Block(self.make_attention(), FeedForward(width, 4 * width, activation, gated_width), width, residual)
             for _ in range(config.n_layer)
@@ -250,9 +249,9 @@ class Transformer(LanguageModel):
         self.norm = nn.LayerNorm(width)
         self.head = None if self.tied else nn.Linear(width, config.vocab_size, bias=False)
 
-    @abstractmethod
     def make_attention(self) -> nn.Module:
         """Make the attention of a block, (B, T, C) -> (B, T, C)."""
+        return CausalSelfAttention(self.config)
 
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.drop(self.tokens(tokens) + self.positions.weight[: tokens.shape[1]])  # (B, T, C)

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
-from torch import nn
-
-from actlab.models.layers import CausalSelfAttention, Initialiser, Transformer, xavier, zeros
+from actlab.models.layers import Initialiser, Transformer, xavier, zeros
 
 
 @final
@@ -16,7 +14,3 @@ class MiniGPT(Transformer):
 
     residual_dropout = (False, True)
     embedding_dropout = True
-
-    def make_attention(self) -> nn.Module:
-        c = self.config
-        return CausalSelfAttention(c.n_embd, c.n_head, bias=True, attention_dropout=c.dropout)

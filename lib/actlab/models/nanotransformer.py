@@ -1,6 +1,7 @@
 """nanotransformer: a pre-norm GPT without dropout, whose attention has no biases."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, final
 
 from torch import nn
@@ -15,4 +16,4 @@ class NanoTransformer(Transformer):
     special: ClassVar[Mapping[str, Initialiser]] = {"positions.weight": zeros}
 
     def make_attention(self) -> nn.Module:
-        return CausalSelfAttention(self.config.n_embd, self.config.n_head, bias=False, attention_dropout=0.0)
+        return CausalSelfAttention(replace(self.config, dropout=0.0), qkv_bias=False, out_bias=False)

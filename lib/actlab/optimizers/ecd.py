@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
-from actlab.errors import BadInput
 from actlab.optimizers.cached_passes import accumulate_and_move, numbers, pieces
 
 INNER_PRODUCTS = ("per_tensor", "global")
@@ -91,15 +90,10 @@ class ECD(torch.optim.Optimizer):
         super().add_param_group(param_group)
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # which it cannot do without
         """Take one step. ``closure`` clears the gradients, computes the loss, calls backward and returns the loss: ECD
-        needs its value.
-
-        Raises:
-            BadInput: no closure.
+        needs its value, on which its force depends.
         """
-        if closure is None:
-            raise BadInput("ECD.step needs a closure that returns the loss: its force depends on the loss's value")
         with torch.enable_grad():
             loss = closure()
         active = self._active()
@@ -111,8 +105,7 @@ class ECD(torch.optim.Optimizer):
             for p in group["params"]:
                 if "momentum" not in self.state[p]:  # its first gradient comes late: it starts at rest
                     self.state[p]["momentum"] = torch.zeros_like(p, memory_format=torch.contiguous_format)
-        value = loss.item() if isinstance(loss, Tensor) else float(loss)
-        potential = value + self._decay_energy() - self.param_groups[0]["F0"]
+        potential = float(loss) + self._decay_energy() - self.param_groups[0]["F0"]
         if not potential <= SMALLEST_POTENTIAL:
             self._move(potential)
         return loss

@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
-from actlab.models.image_classifier import FFN, count, networks
+from actlab.models.image_classifier import FFN, count, networks, width_of
 from actlab.records import store
 from actlab.records.settings import CELLS
 from actlab.study.arm import Arm, TrialTensors, means
@@ -55,14 +55,13 @@ class ImageTrial(Trial):
     @property
     def activation(self) -> str:
         """Name the network's activation."""
-        return networks()[self.network].activation
+        return networks()[self.network]
 
     @property
     def shape(self) -> tuple[str, int]:
         """Return (activation, width after the gate): cells of one shape are one network. 16 units of GeGLU at equal
         parameters are 8 at equal width, bit for bit."""
-        network = networks()[self.network]
-        return network.activation, network.width(self.data()["features"], self.hidden, CLASSES)
+        return self.activation, width_of(self.network, self.data()["features"], self.hidden, CLASSES)
 
     @property
     def content(self) -> str:  # noqa: D102
