@@ -27,6 +27,11 @@ settings.register_profile("many", settings.get_profile("house"), max_examples=20
 settings.load_profile("house")
 
 
+def pytest_collection_modifyitems(items):
+    """Slow tests begin first, so that none is left alone at the end."""
+    items.sort(key=lambda item: "slow" not in item.keywords)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """``@pytest.mark.data("mnist", ...)`` names what the test needs below the data folder."""
