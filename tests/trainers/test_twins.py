@@ -35,8 +35,13 @@ def together(names, activation="relu", moved=True, model="nanotransformer"):
     for net in followers.values() if moved else ():
         nudge_one_weight(net)
     batch = RandomWindows(tiny.text(), 8, tiny.RECIPE, 42).batch
-    rows = train_together(leader, followers, batch, tiny.RECIPE.iterations, tiny.adamw, 42)
-    return leader, followers, list(rows)
+    return leader, followers, rows_of(leader, followers, batch)
+
+
+def rows_of(leader, followers, batch, iterations=tiny.RECIPE.iterations, windows=None):
+    """The measured rows of a lockstep, whose predictions are compared at the end alone."""
+    windows = windows or spread(tiny.text(), 8, 4)
+    return [*train_together(leader, followers, batch, iterations, tiny.adamw, 42, windows, iterations)]
 
 
 def test_the_leader_is_an_ordinary_run():
@@ -179,7 +184,7 @@ def test_a_copying_follower_is_the_linear_response():
     names = ["own-1e-12", "copied-1e-9"]
     nets = {name: begin(tiny.model("nanotransformer", "relu"), design(name).change, torch.float64) for name in names}
     leader, batch = tiny.model("nanotransformer", "relu").double(), RandomWindows(tiny.text(), 8, tiny.RECIPE, 42).batch
-    rows = [*train_together(leader, nets, batch, tiny.RECIPE.iterations, tiny.adamw, 42)]
+    rows = rows_of(leader, nets, batch)
     apart = {name: [row for row in rows if row["change"] == name] for name in names}
     assert not any("first_crossing" in row for row in apart["own-1e-12"])
     for small, large in zip(*apart.values(), strict=True):
@@ -193,9 +198,9 @@ def test_a_frozen_pair_has_the_gates_of_the_untrained_network():
     followers = {name: begin(tiny.model("charlm", "relu"), design(name).change, torch.float32) for name in names}
     was = weights_sha256(followers["untrained"])
     text, recipe = tiny.text(), tiny.RECIPE
-    batch, windows = RandomWindows(text, 8, recipe, 42).batch, spread(text, 8, 4)
+    batch = RandomWindows(text, 8, recipe, 42).batch
     leader = tiny.model("charlm", "relu")
-    rows = [*train_together(leader, followers, batch, recipe.iterations, tiny.adamw, 42, windows=windows)]
+    rows = rows_of(leader, followers, batch)
     assert weights_sha256(followers["untrained"]) == was != weights_sha256(followers["frozen"])
     assert {(row["beside"], row["change"]) for row in rows} == {("", "frozen"), ("frozen", "frozen-bit")}
     assert "total_variation" in rows[-1]
@@ -216,7 +221,7 @@ def test_another_network_may_lend_its_sides():
     names = with_sources(["driven-bit", "other-copied", "third"])
     followers = {name: begin(tiny.model("charlm", "relu"), design(name).change, torch.float32) for name in names}
     batch = RandomWindows(tiny.text(), 8, tiny.RECIPE, 42).batch
-    rows = [*train_together(tiny.model("charlm", "relu"), followers, batch, 3, tiny.adamw, 42)]
+    rows = rows_of(tiny.model("charlm", "relu"), followers, batch, 3)
     found = {(row["beside"], row["change"]) for row in rows}
     assert found == {
         *(("", name) for name in names if name != "driven-bit"),
@@ -227,21 +232,22 @@ def test_another_network_may_lend_its_sides():
 
 def test_rescaling_moves_a_follower_on_its_line_to_the_leader():
     """Weights and the optimizer's averages alike; the leader stays."""
-    nets = tuple(tiny.model("charlm", "gelu").double() for _ in range(2))
+    nets = [tiny.model("charlm", "gelu").double() for _ in range(2)]
     nudge_one_weight(nets[1])
-    optimizers = tuple(torch.optim.AdamW(net.parameters(), 0.01) for net in nets)
-    for net, optimizer in zip(nets, optimizers, strict=True):
-        net(tiny.text()[:8].long()[None]).square().mean().backward()
-        optimizer.step()
+    one, other = (Network("", net, optimizer=torch.optim.AdamW(net.parameters(), 0.01)) for net in nets)
+    for network in (one, other):
+        network.net(tiny.text()[:8].long()[None]).square().mean().backward()
+        network.optimizer.step()
 
-    def state(net, optimizer):
-        return [each.detach().clone() for w in net.parameters() for each in (w, optimizer.state[w]["exp_avg"])]
+    def state(network):
+        of = network.optimizer.state
+        return [each.detach().clone() for w in network.net.parameters() for each in (w, of[w]["exp_avg"])]
 
-    leader, follower = map(state, nets, optimizers)
-    rescale(nets, optimizers, 0.25)
+    leader, follower = state(one), state(other)
+    rescale(one, other, 0.25)
     expected = [a + (b - a) / 4 for a, b in zip(leader, follower, strict=True)]
-    torch.testing.assert_close(state(nets[1], optimizers[1]), expected, rtol=0, atol=1e-15)
-    assert all(map(torch.equal, state(nets[0], optimizers[0]), leader))
+    torch.testing.assert_close(state(other), expected, rtol=0, atol=1e-15)
+    assert all(map(torch.equal, state(one), leader))
 
 
 def test_rescaling_does_not_change_how_fast_a_small_difference_grows():
@@ -253,7 +259,7 @@ def test_rescaling_does_not_change_how_fast_a_small_difference_grows():
         net.double()  # one bit of float32
     recipe = replace(tiny.RECIPE, iterations=31)
     batch, followers = RandomWindows(tiny.text(), 8, recipe, 42).batch, {"own": nets[1], "rescaled": nets[2]}
-    rows = list(train_together(nets[0], followers, batch, recipe.iterations, tiny.adamw, 42))
+    rows = rows_of(nets[0], followers, batch, recipe.iterations)
     away = {
         name: {row["iteration"]: row["weight_distance"] for row in rows if row["change"] == name}
         for name in ("own", "rescaled")

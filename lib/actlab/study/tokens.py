@@ -196,7 +196,7 @@ class TokenTrial(LanguageTrial):
 
         training = loop.Training(
             model,
-            self.optimizer_for(model, self.optimizer, self.seed, self.optimizer_settings),
+            self.optimizer_for(model, self.optimizer, self.optimizer_settings),
             stream.batch,
             measured,
             recipe,

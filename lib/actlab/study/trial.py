@@ -2,7 +2,7 @@
 trained."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -215,15 +215,14 @@ class LanguageTrial(Trial):
     @property
     def recipe(self) -> Recipe:
         """Return how it is trained."""
-        values = self.model_dump()
-        return Recipe(**{field.name: values[field.name] for field in fields(Recipe) if field.name in values})
+        return Recipe(**self.model_dump(include={field.name for field in fields(Recipe)}))
 
-    def optimizer_for(self, model: nn.Module, name: str, seed: int, settings: Settings) -> Optimizer:
-        """Make the named optimizer, over all weights of a model that is on its device. ``seed``: of its own random
-        stream; ``settings``: what departs from its usual ones (None does not)."""
+    def optimizer_for(self, model: nn.Module, name: str, settings: Settings) -> Optimizer:
+        """Make the named optimizer, over all weights of a model that is on its device. ``settings``: what departs from
+        its usual ones (None does not)."""
         self.part("optimizer", name)
         changes = {key: value for key, value in settings.items() if value is not None}
-        return build_optimizer(name, model.parameters(), generator(seed, "optimizer"), **changes)
+        return build_optimizer(name, model.parameters(), generator(self.seed_of("optimizer"), "optimizer"), **changes)
 
     def results_of(self, model: nn.Module, trained: loop.Trained) -> Results:
         """Return the results that every trained language model has."""
@@ -242,7 +241,7 @@ class LanguageTrial(Trial):
 
 def without_vocabulary(size: Any) -> Settings:
     """Return the numbers behind a scale's name, without the vocabulary, which the text decides."""
-    return {field.name: getattr(size, field.name) for field in fields(size) if field.name != "vocab_size"}
+    return {name: value for name, value in asdict(size).items() if name != "vocab_size"}
 
 
 def weights(model: nn.Module, start: str = "weights/") -> dict[str, Tensor]:

@@ -24,10 +24,8 @@ def seed_globals(seed: int) -> None:
 
 @contextmanager
 def reproducible(seed: int) -> Iterator[None]:
-    """Global streams seeded (dropout reads them), deterministic algorithms on; the caller's state comes back at the
-    end."""
-    was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    fills = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    """Global streams seeded (dropout reads them), deterministic algorithms on; both are as before at the end."""
+    was = torch.are_deterministic_algorithms_enabled()
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS refuses to be deterministic
     with torch.random.fork_rng(devices):
@@ -37,8 +35,7 @@ def reproducible(seed: int) -> Iterator[None]:
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(was, warn_only=warned)
-            torch.utils.deterministic.fill_uninitialized_memory = fills  # type: ignore[attr-defined]
+            torch.use_deterministic_algorithms(was)
 
 
 def weights_sha256(model: nn.Module) -> str:

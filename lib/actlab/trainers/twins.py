@@ -15,6 +15,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -132,6 +133,8 @@ class Network:
     design: Design = Design("")
     source: "Network | None" = None
     """The network whose slopes it uses."""
+    optimizer: Any = None
+    """What steps it; ``None``: nothing."""
     step: int | None = None
     """The step of the forward pass that is under way; ``None``: it is an ordinary network."""
     inputs: list[Tensor] = field(default_factory=list)
@@ -157,9 +160,9 @@ class Network:
         loss.backward()  # type: ignore[no-untyped-call]
         return loss.item()
 
-    def gradients(self) -> list[Tensor]:
+    def gradients(self) -> list[Any]:
         """List those of its weights."""
-        return [weight.grad for weight in self.net.parameters() if weight.grad is not None]
+        return [weight.grad for weight in self.net.parameters()]
 
     def after(self, activation: nn.Module, given: tuple[Tensor], out: Tensor) -> Tensor | None:
         """Return what an activation gives in place of ``out``; ``None``: that."""
@@ -183,6 +186,11 @@ class Network:
 def norm(tensors: Iterable[Tensor]) -> float:
     """Return the L2 norm of all these tensors together, in double precision."""
     return math.sqrt(sum(tensor.double().square().sum().item() for tensor in tensors))
+
+
+def distance(ones: Iterable[Tensor], others: Iterable[Tensor]) -> float:
+    """Return the norm of the difference of matching tensors."""
+    return norm(a - b for a, b in zip(ones, others, strict=True))
 
 
 def reach(a: Tensor) -> Tensor:
@@ -225,13 +233,8 @@ class Pair:
 
     def gradient_distance(self) -> float:
         """Return the norm of the difference of the gradients over that of the first one's."""
-        one, other = self.one.gradients(), self.other.gradients()
-        return norm(a - b for a, b in zip(one, other, strict=True)) / norm(one)
-
-    def weight_distance(self) -> float:
-        """Return the norm of the difference of all weights."""
-        weights = zip(self.one.net.parameters(), self.other.net.parameters(), strict=True)
-        return norm(b - a for a, b in weights)
+        gradients = self.one.gradients()
+        return distance(gradients, self.other.gradients()) / norm(gradients)
 
     def row(self) -> dict[str, float]:
         """Return the columns of a measured step; the counts begin anew."""
@@ -267,18 +270,13 @@ def compared(networks: Iterable[Network], pairs: Sequence[Pair], windows: Window
     return rows
 
 
-def rescale(nets: tuple[nn.Module, nn.Module], optimizers: tuple[Optimizer, Optimizer], share: float) -> None:
-    """Put a follower at this share of its way from the leader, in weights and in the optimizer's state.
-
-    Args:
-        nets, optimizers: the leader's, the follower's; the follower's are changed in place.
-        share: above 0; above 1 it moves away.
-    """
-    leader, follower = optimizers
-    for one, other in zip(*(net.parameters() for net in nets), strict=True):
+def rescale(leader: Network, follower: Network, share: float) -> None:
+    """Put a follower at this ``share`` of its way from the leader, in weights and in the optimizer's state; above 1 it
+    moves away."""
+    for one, other in zip(leader.net.parameters(), follower.net.parameters(), strict=True):
         other.data.copy_(torch.lerp(one.data, other.data, share))
-        for name, value in follower.state[other].items():
-            value.copy_(torch.lerp(leader.state[one][name], value, share))
+        for name, value in follower.optimizer.state[other].items():
+            value.copy_(torch.lerp(leader.optimizer.state[one][name], value, share))
             if name == "exp_avg_sq":
                 value.clamp_(min=0)  # a mean of squares, also where it is put further away
 
@@ -290,9 +288,9 @@ def train_together(
     iterations: int,
     optimizer: Callable[[nn.Module], Optimizer],
     seed: int,
+    windows: Windows,
+    evaluate_every: int,
     on_progress: Callable[[int, float], None] | None = None,
-    windows: Windows | None = None,
-    evaluate_every: int = 1,
 ) -> Iterator[dict[str, float | str]]:
     """Train a leader and its followers in lockstep: the same batches and the same dropout masks at every step.
 
@@ -303,8 +301,8 @@ def train_together(
         iterations: steps.
         optimizer: a fresh one of a network.
         seed: makes the stream ``dropout``, as in ``loop``.
-        on_progress: called with (iteration, the leader's loss) after each step.
         windows: on which predictions are compared, every ``evaluate_every`` steps and at the last.
+        on_progress: called with (iteration, the leader's loss) after each step.
 
     Yields:
         A row a measured step (each of the first 100, then every tenth, and the last), follower and network beside it:
@@ -315,11 +313,11 @@ def train_together(
         the product of the three is what is expected of this step), ``gradient_distance`` (norm of the difference over
         the other's norm), ``weight_distance`` (after the step, L2) and, where it is compared, ``compared``.
     """
-    networks = {LEADER: Network(LEADER, leader)}
+    networks = {LEADER: Network(LEADER, leader, optimizer=optimizer(leader))}
     for name, net in followers.items():
         made = design(name)
-        networks[name] = Network(name, net, made, None if made.source is None else networks[made.source])
-    optimizers = {name: optimizer(network.net) for name, network in networks.items()}
+        source = None if made.source is None else networks[made.source]
+        networks[name] = Network(name, net, made, source, None if name == UNTRAINED else optimizer(net))
     pairs = [Pair(networks[beside], networks[name]) for name in followers for beside in networks[name].design.beside]
     with reproducible(derive(seed, "dropout")):
         for iteration in range(iterations):
@@ -335,16 +333,16 @@ def train_together(
                 if iteration < 100 or iteration % 10 == 0 or last:
                     rows.append({"iteration": iteration, "change": pair.other.name, "beside": pair.one.name})
                     rows[-1] |= {"gradient_distance": pair.gradient_distance(), **pair.row()}
-            for name, each in optimizers.items():
-                if name != UNTRAINED:
-                    each.step()
+            for network in networks.values():
+                if network.optimizer is not None:
+                    network.optimizer.step()
             if on_progress is not None:
                 on_progress(iteration + 1, losses[0])
-            if windows is not None and rows and (last or (iteration and iteration % evaluate_every == 0)):
+            if rows and (last or (iteration and iteration % evaluate_every == 0)):
                 for row, more in zip(rows, compared(networks.values(), pairs, windows, iteration), strict=True):
                     row.update(more)
             for pair, row in zip(pairs, rows, strict=False):
-                away = pair.weight_distance()
+                away = distance(pair.one.net.parameters(), pair.other.net.parameters())
                 yield row | {"weight_distance": away}
                 if pair.other.name == RESCALED and iteration % RESCALED_EVERY == 0 and away:
-                    rescale((leader, pair.other.net), (optimizers[LEADER], optimizers[RESCALED]), RESCALED_TO / away)
+                    rescale(pair.one, pair.other, RESCALED_TO / away)

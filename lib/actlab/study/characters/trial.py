@@ -181,7 +181,7 @@ class CharacterTrial(LanguageTrial):
 
         training = loop.Training(
             model,
-            self.optimizer_for(model, self.optimizer, self.seed_of("optimizer"), settings),
+            self.optimizer_for(model, self.optimizer, settings),
             RandomWindows(self.text.train, model.config.block_size, recipe, self.seed_of("order")).batch,
             lambda net, iteration: evaluate(net, validation, recipe.evaluated_in(iteration)),
             recipe,

@@ -89,8 +89,8 @@ class TwinTrial(CharacterTrial):
         nets = {LEADER: self.at_first(LEADER), **followers}
         batches = RandomWindows(self.text.train, self.size.block_size, self.recipe, self.seed)
         progress, since = loop.Progress(), time.perf_counter()
-        lockstep = nets[LEADER], followers, batches.batch, self.iterations, self.stepped_by, self.seed, report
-        rows = list(train_together(*lockstep, windows=validation, evaluate_every=self.evaluate_every))
+        lockstep = nets[LEADER], followers, batches.batch, self.iterations, self.stepped_by, self.seed
+        rows = list(train_together(*lockstep, validation, self.evaluate_every, report))
         progress.seconds["training"] = (time.perf_counter() - since) / len(nets)
         outcomes = []
         for trial in cast("tuple[Self, ...]", task.trials):
