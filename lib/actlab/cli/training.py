@@ -162,7 +162,6 @@ def sample(
     texts = sampling.texts_of(record, seed or [None], prompt, length, draw)
     for label, text in texts["texts"].items():
         console.print(f"seed {label}:\n{prompt}{text}\n")
-    console.print(*texts["notes"].values(), sep="\n")
     if keep:
         console.print(str(sampling.keep(texts)))
 

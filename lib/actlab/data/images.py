@@ -28,6 +28,9 @@ class Part:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __getitem__(self, places: Tensor) -> "Part":
+        return Part(self.pixels[places], self.labels[places])
+
     @property
     def sha256(self) -> str:
         """Hash pixels and labels: two networks may be compared only where theirs agree."""
@@ -98,12 +101,7 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
     order = scattered(name, len(rest))
     validation, held_out = HELD_OUT[name]
     if test is None:
-        test, order = _take(rest, order[:held_out]), order[held_out:]
+        test, order = rest[order[:held_out]], order[held_out:]
     if protocol == "as_published":
-        return Images(_take(rest, order.sort().values), test, test)
-    held, kept = (_take(rest, part.sort().values) for part in (order[:validation], order[validation:]))
-    return Images(kept, held, test)
-
-
-def _take(part: Part, places: Tensor) -> Part:
-    return Part(part.pixels[places], part.labels[places])
+        return Images(rest[order.sort().values], test, test)
+    return Images(rest[order[validation:].sort().values], rest[order[:validation].sort().values], test)

@@ -116,18 +116,8 @@ def read_text(name: str) -> str:
         BadInput: a file that is not there, or is not text in UTF-8.
         DataError: a known text that is not in the data folder.
     """
-    return _own_file(name)[0] if is_file(name) else TEXTS[name]()
-
-
-def own_sha256(name: str) -> str:
-    """Return the hash of a user's own text as it is now, file or registered; empty for a built-in one."""
-    if is_file(name):
-        return _own_file(name)[1]
-    text = TEXTS[name]
-    return "" if name in TEXTS.built_in else hashlib.sha256(text().encode()).hexdigest()
-
-
-def _own_file(name: str) -> tuple[str, str]:
+    if not is_file(name):
+        return TEXTS[name]()
     path = paths.located(name)
     if not path.is_file():
         known = f"a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
@@ -135,10 +125,19 @@ def _own_file(name: str) -> tuple[str, str]:
     return _read_file(path, path.stat().st_mtime_ns)
 
 
+def own_sha256(name: str) -> str:
+    """Return the hash of a user's own text as it is now, file or registered; empty for a built-in one."""
+    return "" if name in TEXTS.built_in else _sha256(read_text(name))
+
+
 @lru_cache(maxsize=2)
-def _read_file(path: Path, changed: int) -> tuple[str, str]:
-    text = files.read_text(path, "utf-8-sig")  # a byte-order mark is no character of the text
-    return text, hashlib.sha256(text.encode()).hexdigest()
+def _read_file(path: Path, changed: int) -> str:
+    return files.read_text(path, "utf-8-sig")  # a byte-order mark is no character of the text
+
+
+@lru_cache(maxsize=2)
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def load_text(name: str) -> Corpus:

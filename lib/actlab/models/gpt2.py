@@ -11,7 +11,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from actlab.models.layers import CausalSelfAttention, GeneratorFor, ModelConfig, Transformer, from_global_stream
+from actlab.models.layers import CausalSelfAttention, GeneratorFor, ModelConfig, Transformer
 from actlab.models.symmetry import ROLES, SymmetryBreaking
 
 
@@ -71,7 +71,7 @@ class GPT2(Transformer):
     def make_attention(self) -> nn.Module:
         return SymmetryBreakingAttention(self.config)
 
-    def initialise(self, generator_for: GeneratorFor = from_global_stream) -> None:
+    def initialise(self, generator_for: GeneratorFor) -> None:
         super().initialise(generator_for)
         for name, layer in self.symmetry_layers():
             layer.generator.set_state(generator_for(name).get_state())

@@ -85,7 +85,7 @@ class LanguageModel(nn.Module, ABC):
     @abstractmethod
     def forward(self, tokens: Tensor) -> Tensor: ...
 
-    def initialise(self, generator_for: GeneratorFor = from_global_stream) -> None:
+    def initialise(self, generator_for: GeneratorFor) -> None:
         """Fill every parameter; ``generator_for(parameter name)`` gives the randomness."""
         with torch.no_grad():
             for module_name, module in self.named_modules():

@@ -127,10 +127,12 @@ class ECD(torch.optim.Optimizer):
             self.state[parameter]["momentum"] = (-gradient / norm if norm else torch.zeros_like(parameter)).contiguous()
 
     def _decay_energy(self) -> float:
-        decayed = [
-            (group["weight_decay"], [p for p in group["params"] if p.grad is not None]) for group in self.param_groups
-        ]
-        return sum(0.5 * decay * _norm(params) ** 2 for decay, params in decayed if decay and params)
+        energy = 0.0
+        for group in self.param_groups:
+            params = [p for p in group["params"] if p.grad is not None]
+            if group["weight_decay"] and params:
+                energy += 0.5 * group["weight_decay"] * _norm(params) ** 2
+        return energy
 
     def _move(self, potential: float) -> None:
         shared, system = self.param_groups[0], self.state[SYSTEM]

@@ -50,8 +50,8 @@ def laid_out(networks: Sequence[FFN]) -> tuple[list[Block], Places]:
     """Find where S networks lie in the weights of a stack: those of one activation side by side, gates before values,
     in the order in which their activations come."""
     blocks, places, column, unit = [], {}, 0, 0
-    for activation in {network.activation.name: network.activation for network in networks}.values():
-        widths = {i: network.width for i, network in enumerate(networks) if network.activation.name == activation.name}
+    for activation in dict.fromkeys(network.activation for network in networks):
+        widths = {i: network.width for i, network in enumerate(networks) if network.activation == activation}
         width = max(sum(widths.values()), 2)  # one unit alone would take another code path of GELU
         starts = [column, column + width] if activation.gated else [column]
         for (index, own), end in zip(widths.items(), accumulate(widths.values()), strict=True):

@@ -71,7 +71,8 @@ def trial_of(record: store.Record, label: int | str | None = None) -> RecordedTr
 def load_model(record: Path | str | store.Record, seed: int | str | None = None) -> LanguageModel:
     """Make the model of a recorded trial, in evaluation mode: with the weights that the study's folder ``weights``
     keeps, else from the cache, else trained again here. A warning says so where they are not the recorded ones, bit for
-    bit. Its ``vocabulary`` encodes and decodes: ``model(model.vocabulary.encode("To be")[None])``.
+    bit. Its ``vocabulary`` encodes and decodes, ``model(model.vocabulary.encode("To be")[None])``, and needs no data
+    where the characters are known; tokens that a user brought have none.
 
     Args:
         record: a record of language models or of an ablation: its name (``repro-lite/charlm-gelu``), its file, or what
@@ -83,16 +84,7 @@ def load_model(record: Path | str | store.Record, seed: int | str | None = None)
             weights.
         RecordError: it cannot be trained again here.
     """
-    content = record if isinstance(record, dict) else store.load(store.find(record))
-    model, note = model_of(trial_of(content, seed))
-    if note:
-        logging.getLogger("actlab").warning("%s", note)
-    return model
-
-
-def model_of(trial: RecordedTrial) -> tuple[LanguageModel, str]:
-    """Make the model of a recorded trial as ``load_model`` does, with a note where its weights are not the recorded
-    ones. Its vocabulary needs no data where the characters are known; tokens that a user brought have none."""
+    trial = trial_of(record if isinstance(record, dict) else store.load(store.find(record)), seed)
     if trial.results["status"] != "done":
         raise BadInput(f"{trial.name} is {trial.results['status']}: it left no model")
     data = trial.record["provenance"]["data"]
@@ -105,6 +97,8 @@ def model_of(trial: RecordedTrial) -> tuple[LanguageModel, str]:
         tensors = tensors_of(trial.trial)
     model = trial.trial.trained(tensors, vocab_size=data.get("vocab_size", 0))
     model.vocabulary = KNOWN.get(data["sha256"]) or trial.trial.vocabulary
-    if weights_sha256(model) == trial.results["weights_sha256"]:
-        return model, ""
-    return model, f"{trial.name}: these are not the recorded weights (`actlab replay` says what differs here)"
+    if weights_sha256(model) != trial.results["weights_sha256"]:
+        logging.getLogger("actlab").warning(
+            "%s: these are not the recorded weights (`actlab replay` says what differs here)", trial.name
+        )
+    return model

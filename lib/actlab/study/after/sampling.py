@@ -10,9 +10,10 @@ from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
-from actlab.study.after.load_model import model_of, trial_of
+from actlab.study.after.load_model import load_model, trial_of
 from actlab.study.record import origin_of
 from actlab.trainers import setup
+from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.seeds import generator
 
 
@@ -49,21 +50,20 @@ def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length:
         prompt, length, draw: text to go on from; characters; the seed of the draws, which all models share.
     """
     record = store.load(store.find(name))
-    texts, notes = dict[str, str](), dict[str, str]()
+    texts, weights = dict[str, str](), dict[str, str]()
     for trial in [trial_of(record, seed) for seed in seeds]:
-        model, note = model_of(trial)
+        model = load_model(record, trial.label)
         if model.vocabulary is None:
             raise BadInput(f"{trial.name}: its tokens came without the tokenizer that decodes them")
         texts[trial.label] = sample(model, model.vocabulary, prompt, length, draw)
-        if note:
-            notes[trial.label] = note
+        weights[trial.label] = weights_sha256(model)
     return {
         **{key: record[key] for key in ("study", "arm", "model_name", "activation")},
         "kind": "text",
         "prompt": prompt,
         "draw": draw,
         "texts": texts,
-        "notes": notes,
+        "weights_sha256": weights,
         "provenance": origin_of({}),
     }
 
