@@ -10,7 +10,6 @@ import actlab
 import findings as front
 from actlab import holds, paths
 from actlab.figures import plots
-from actlab.figures.primitives import Line, lines
 from actlab.figures.style import GREY, LOOK
 from actlab.files import read_yaml
 from actlab.plans.rules import RULES, arms, judge, plan_of
@@ -462,17 +461,21 @@ ladder = pd.DataFrame(rows, columns=["made", "model", *sides])
 apart = pd.DataFrame({"one ULP": bit, "another seed": seed}).rename_axis(columns="change").stack().rename("value")
 
 # Another architecture that is recorded is another line in the first, another panel in the second.
-widths, drawn = near.index.unique("beta"), {}
+widths, drawn = near.index.unique("beta"), []
 for panel, table, sides in (
     ("total variation after one ULP", near, ["mean", "min", "max"]),
     ("loss minus ReLU's (nats)", dear, ["difference", "low", "high"]),
 ):
     for i, (model, rows) in enumerate(table.sort_index().groupby("model")):
         places = widths.get_indexer(rows.index.get_level_values("beta")) + 0.15 * i
-        drawn[panel, model] = Line(places, *rows[sides].to_numpy().T)
+        limits = rows[sides].set_axis(["value", "low", "high"], axis=1)
+        drawn.append(limits.assign(panel=panel, network=model, beta=places))
         if table is near:
-            drawn[panel, f"another seed, {model}"] = Line(places, rows["seeds"].to_numpy())
-corner = lines(drawn, "half-width of the rounded corner (0: ReLU)", "", kind="bars", zero=True, share=False, columns=2)
+            seeds = pd.DataFrame({"value": rows["seeds"]})
+            drawn.append(seeds.assign(panel=panel, network=f"another seed, {model}", beta=places))
+drawn, below = pd.concat(drawn), ("half-width of the rounded corner (0: ReLU)", "")
+shape = {"kind": "bars", "zero": True, "share": False, "columns": 2}
+corner = plots.curves(drawn, "beta", "value", below, "panel", "network", **shape)
 corner.axes[0].set_yscale("log")
 for axes in corner.axes:
     axes.set_xticks(range(len(widths)), [f"{width:g}" for width in widths], fontsize=8)
@@ -542,12 +545,10 @@ one = pd.concat(actlab.load(study, "perturbed")[1] for study in ("ladder", "one-
 one = one.merge(actlab.load("ladder")[0][[*arm, "learning_rate"]].drop_duplicates())  # at the rate of the ladder
 one = one.pivot_table(TV, arm, "variant")
 steps |= {f"{model}, tuned rate": rows.droplevel("model") for model, rows in one.groupby("model")}
-drawn = {
-    (panel, NAMES[name]): Line(np.flatnonzero(row.notna()), row.dropna())
-    for panel, rows in steps.items()
-    for name, row in rows.reindex(columns=[*changes]).iterrows()
-}
-disturbed = lines(drawn, "", "total variation", columns=4, height=4.4)
+drawn = pd.concat({panel: rows.reindex(columns=[*changes]) for panel, rows in steps.items()}, names=["panel"])
+drawn = drawn.set_axis(range(len(changes)), axis=1).rename(index=NAMES, level="activation")
+drawn = drawn.melt(var_name="change", value_name=TV, ignore_index=False).dropna().reset_index()
+disturbed = plots.curves(drawn, "change", TV, ("", "total variation"), "panel", columns=4, height=4.4)
 for axes in disturbed.axes:
     axes.set_yscale("log")
     axes.set_xticks(range(len(changes)), changes.values(), rotation=35, ha="right")

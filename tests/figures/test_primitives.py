@@ -8,8 +8,7 @@ from math import nan
 import pandas as pd
 import pytest
 
-from actlab.figures.plots import forest, heat
-from actlab.figures.primitives import Line, lines
+from actlab.figures.plots import curves, forest, heat
 from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, image, look
 
 
@@ -53,15 +52,27 @@ def test_what_is_missing_or_diverged_is_written_out():
     assert "not run" not in words(points(FOUND, "loss"))
 
 
+def course(**limits):
+    """One line of two points."""
+    return pd.DataFrame({"model": "", "activation": "relu", "step": [1, 2], "loss": [2, 3], **limits})
+
+
+def drawn(table, **how):
+    return curves(table, "step", "loss", ("step", "loss"), **how)
+
+
 def test_lines_have_bands_bars_and_marks():
-    """A band is the interval; marks have no line."""
-    made = Line([1, 2], [2, 3], [1.9, 2.9], [2.1, 3.1])
-    (axes,) = lines({("", "relu"): made}, "step", "loss").axes
+    """A band is the interval; marks have no line; a line without limits has no band and no bar."""
+    made = course(low=[1.9, 2.9], high=[2.1, 3.1])
+    (axes,) = drawn(made).axes
     assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == pytest.approx(1.9)
-    (axes,) = lines({("", "relu"): made}, "step", "loss", hollow=[("", "relu")]).axes
+    (axes,) = drawn(made, hollow=[("", "relu")]).axes
     assert axes.lines[0].get_linestyle() == "None"
-    (axes,) = lines({("", "relu"): made}, "step", "loss", kind="bars", log=True).axes
+    (axes,) = drawn(made, kind="bars", log=True).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
+    assert axes.containers[0].has_yerr
+    (axes,) = drawn(course(), kind="bars").axes
+    assert not axes.containers[0].has_yerr
 
 
 def test_one_legend_names_every_series_once():
@@ -83,7 +94,7 @@ def test_a_heat_map_says_its_cells_in_words_that_stand_out():
 
 
 def test_no_record_says_so():
-    for figure in (points({}, "x"), lines({}, "x", "y")):
+    for figure in (points({}, "x"), drawn(course().head(0))):
         assert NO_RECORD in words(figure)
 
 
@@ -99,8 +110,7 @@ def test_what_is_drawn_is_kept_as_rows():
     key, missing = ("charlm", "gelu", "gelu"), ("charlm", "relu", "relu")
     rows = KEPT[points({key: estimate(1.0), missing: None}, "loss", singles={key: [0.5]})].splitlines()
     assert rows == ["panel,place,series,value,low,high,n", "charlm,gelu,gelu,1.0,0.9,1.1,3", "charlm,relu,relu,,,,0"]
-    drawn = {("", "gelu"): Line([1, 2], [3, 4])}
-    assert KEPT[lines(drawn, "x", "y")].splitlines() == ["panel,series,x,y", ",gelu,1,3", ",gelu,2,4"]
+    assert KEPT[drawn(course())].splitlines() == ["model,activation,step,loss", ",relu,1,2", ",relu,2,3"]
 
 
 def test_every_known_name_looks_different():

@@ -7,6 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -15,7 +16,7 @@ from torch.nn import functional as F
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
 from actlab.data.text import load_text
 from actlab.errors import ActlabError
-from actlab.figures.primitives import Line, lines
+from actlab.figures.plots import curves
 from actlab.figures.style import as_html
 from actlab.models import MODELS
 from actlab.study.after.sampling import reading, sample
@@ -73,12 +74,12 @@ def flow(trial: CharacterTrial, beta: float | None = None, windows: int = 8) -> 
     return joined(inputs), joined([tensor.grad for tensor in inputs])
 
 
-def density(values: Array) -> Line:
-    """Return a histogram of 80 bins as a line; an empty line of no values."""
+def density(values: Array) -> tuple[Array, Array]:
+    """Return the places and heights of a histogram of 80 bins; none of no values."""
     if not len(values):
-        return Line([], [])
+        return values, values
     heights, edges = np.histogram(values, bins=80, density=True)
-    return Line((edges[1:] + edges[:-1]) / 2, heights)
+    return (edges[1:] + edges[:-1]) / 2, heights
 
 
 class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -126,12 +127,14 @@ class Laboratory(Panel):
         inputs, gradients = flow(self.trial(self.params.seed), beta)
         zero = gradients == 0
         panels = {
-            ("f(x)", name): Line(x, value),
-            ("slope f'(x)", name): Line(x, rise),
-            ("density of pre-activations x", name): density(inputs),
-            ("density of log10 |gradient|, where it is not 0", name): density(np.log10(np.abs(gradients[~zero]))),
+            "f(x)": (x, value),
+            "slope f'(x)": (x, rise),
+            "density of pre-activations x": density(inputs),
+            "density of log10 |gradient|, where it is not 0": density(np.log10(np.abs(gradients[~zero]))),
         }
-        figure = lines(panels, "", "", columns=2, share=False)
+        lines = [pd.DataFrame({"panel": panel, "x": at, "y": height}) for panel, (at, height) in panels.items()]
+        table = pd.concat(lines).assign(activation=name)
+        figure = curves(table, "x", "y", ["", ""], "panel", columns=2, share=False)
         self.picture.value = as_html(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
             f"The activation receives {len(inputs):,} inputs here (pre-activations). "
@@ -177,7 +180,7 @@ class TrainOne(Started):
     def __init__(self, params: CharacterStudy) -> None:
         self.seed = widgets.BoundedIntText(params.seed, min=0, max=2**31 - 1, description="seed")
         self.stop = widgets.Button(description="Stop", disabled=True)
-        self.losses: dict[tuple[str, str], list[tuple[int, float]]] = {}
+        self.losses: dict[str, list[tuple[int, float]]] = {}
         self._stopping = threading.Event()
         super().__init__(params, "gelu", "Train one now", [self.seed, self.stop])
         self.stop.on_click(lambda _: self._stopping.set())
@@ -186,7 +189,7 @@ class TrainOne(Started):
         """Train the chosen trial."""
         trial = self.trial(self.seed.value)
         label = f"{trial.model}, {trial.activation}, seed {trial.seed}"
-        losses = self.losses["", label] = []
+        losses = self.losses[label] = []
         drawn = 0.0
 
         def watch(iteration: int, loss: float) -> None:
@@ -215,8 +218,9 @@ class TrainOne(Started):
 
     def draw(self) -> None:
         """Show the loss of every run until now."""
-        curves = {name: Line(*zip(*losses, strict=True)) for name, losses in self.losses.items() if losses}
-        figure = lines(curves, "iteration", "training loss (nats)")
+        rows = [("", run, *point) for run, losses in self.losses.items() for point in losses]
+        table = pd.DataFrame(rows, columns=["panel", "run", "iteration", "loss"])
+        figure = curves(table, "iteration", "loss", ["iteration", "training loss (nats)"], "panel", "run")
         self.picture.value = as_html(figure, "training loss against the iteration")
 
 

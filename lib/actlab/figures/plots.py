@@ -3,7 +3,8 @@ level. Tables in, ``Figure`` out; nothing is estimated here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -15,8 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike
 
-from actlab.figures import primitives
-from actlab.figures.primitives import WIDTH, Line, ordered, panels, reach_of
+from actlab.figures.primitives import WIDTH, ordered, panels, reach_of
 from actlab.figures.style import GREY, canvas, keep, legend, looks, styled
 from actlab.records.labels import small
 from actlab.records.labels import words as in_words
@@ -102,7 +102,7 @@ def forest(
 
     height = height or max(1, 0.3 + 0.21 * max(map(len, places.values()), default=0))
     same = share and len({tuple(rows) for rows in places.values()}) == 1
-    figure = panels(places, draw, label, "", columns, height, same)
+    figure = panels(places, draw, (label, ""), columns, height, same)
     return keep(figure, table.filter(dict.fromkeys([panel, row, series, value, "low", "high", "n"])))
 
 
@@ -113,19 +113,60 @@ def curves(
     labels: Sequence[str],
     panel: str = "model",
     series: str = "activation",
-    **look_of: Any,
+    *,
+    kind: str = "band",
+    hollow: Collection[tuple[str, str]] = (),
+    zero: bool = False,
+    log: bool = False,
+    columns: int = 3,
+    height: float = 2.3,
+    share: bool = True,
 ) -> Figure:
-    """Draw lines of ``y`` against ``x``, a panel for each ``panel`` and a line for each ``series``, with the band
-    between the columns ``low`` and ``high`` where the table has them.
+    """Draw lines of ``y`` against ``x``, in the order of their rows, a panel for each ``panel`` and a line for each
+    ``series``, with the limits in the columns ``low`` and ``high`` where the table has them.
 
     Args:
         labels: of the two axes, with their units.
-        look_of: ``kind``, ``hollow``, ``zero``, ``log``, ``columns``, ``height``, ``share`` of ``primitives.lines``.
+        kind: limits as a ``band`` or as ``bars``; ``alone``: marks without a line (a scatter plot), with limits of both
+            (of ``x`` in the columns ``low_x`` and ``high_x``).
+        hollow: (panel, series) drawn as hollow marks without a line or limits, so that what lies below is seen.
+        zero: draw a line at 0.
+        log: a logarithmic axis of ``x``, with ticks at the places of the lines where these are few.
+        columns, height: panels beside each other at most; inches of each.
+        share: panels have the same axes.
     """
-    drawn = {}
-    for (where, name), rows in table.sort_values(x, kind="stable").groupby([panel, series], sort=False):
-        drawn[str(where), str(name)] = Line(rows[x], rows[y], rows.get("low"), rows.get("high"))
-    return primitives.lines(drawn, *labels, **look_of)
+    lines = {(str(title), str(name)): rows for (title, name), rows in table.groupby([panel, series], sort=False)}
+    style_of = looks(name for _, name in lines)
+
+    def draw(axes: Axes, title: str) -> None:
+        in_panel = {name: rows for (other, name), rows in lines.items() if other == title}
+        for name in ordered(in_panel):
+            rows, (shade, mark, dashes) = in_panel[name], style_of[name]
+            how = "hollow" if (title, name) in hollow else kind
+            low, high, low_x, high_x = (rows.get(side, np.nan) for side in ("low", "high", "low_x", "high_x"))
+            style: dict[str, Any] = {"color": shade, "label": in_words(name)}
+            if how == "hollow":
+                axes.plot(rows[x], rows[y], mark, markerfacecolor="none", markersize=7, **style)
+            elif how == "band":
+                axes.plot(rows[x], rows[y], dashes=dashes, **style)
+                axes.fill_between(rows[x], low, high, color=shade, alpha=0.15, linewidth=0)
+            else:
+                style |= {"fmt": mark} if how == "alone" else {"marker": mark, "dashes": dashes}
+                reach = reach_of(rows[y], low, high), reach_of(rows[x], low_x, high_x)
+                axes.errorbar(rows[x], rows[y], *reach, **style)
+        if zero:
+            axes.axhline(0, color=GREY, linewidth=0.8)
+        if kind == "alone":
+            axes.locator_params(nbins=4)
+        if log:
+            axes.set_xscale("log")
+            ticks = sorted({*chain.from_iterable(rows[x] for rows in in_panel.values())})
+            if len(ticks) < 10:
+                axes.set_xticks(ticks, [f"{at / 1000:,.0f}k" if at >= 10_000 else f"{at:g}" for at in ticks])
+                axes.minorticks_off()
+
+    figure = panels(dict.fromkeys(title for title, _ in lines), draw, labels, columns, height, share)
+    return keep(figure, table.filter(dict.fromkeys([panel, series, x, y, "low", "high", "low_x", "high_x"])))
 
 
 def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:

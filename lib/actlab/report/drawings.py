@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.figures import plots
-from actlab.figures.primitives import Line, lines
 from actlab.records.tables import curves_of
 from actlab.report.factor import ARM
 from actlab.report.study import METRIC, Report, main
@@ -41,12 +40,11 @@ def against(report: Report) -> Figure:
     """Draw accuracy against disagreement on one pair of axes: a mark an arm, with both intervals, and the name of its
     group."""
     metrics = ["val_accuracy", METRIC]
+    labels = [report.metrics[name].label for name in metrics]
     accuracy, disagreement = (report.of(name, report.estimates).reset_index() for name in metrics)
-    both = accuracy.merge(disagreement, on=ARM, suffixes=("_x", "_y"))
-    columns = ["estimate_x", "estimate_y", "low_y", "high_y", "low_x", "high_x"]
-    marks = {("", arm): Line(*rows[columns].to_numpy().T) for arm, rows in both.groupby("arm", sort=False)}
-    figure = lines(marks, *(report.metrics[name].label for name in metrics), kind="alone", height=3.7)
-    for group, place in both.groupby("group")[columns[:2]].max().iterrows():
+    both = accuracy.merge(disagreement, on=ARM, suffixes=("_x", "")).assign(panel="")
+    figure = plots.curves(both, "estimate_x", "estimate", labels, "panel", "arm", kind="alone", height=3.7)
+    for group, place in both.groupby("group")[["estimate_x", "estimate"]].max().iterrows():
         figure.axes[0].annotate(group, place, (4, 4), textcoords="offset points", fontsize=8)
     return figure
 
