@@ -54,7 +54,7 @@ def test_the_tuned_rate_of_an_own_activation(folder, capsys):
     chosen = pd.read_csv(folder.parent / "out" / "mine-tuning" / "rates.csv")
     assert chosen[["model", "activation", "learning_rate"]].to_numpy().tolist() == [["charlm", "mine", choice.rate]]
     assert f"{choice.loss:.4g}" in capsys.readouterr().out
-    tried = pd.read_csv(folder.parent / "out" / "mine-tuning" / "tried_rates.csv")
+    tried = pd.read_csv(folder.parent / "out" / "mine-tuning" / "trials.csv")
     assert tried.set_index(["learning_rate", "seed"])["val_loss"].to_dict() == choice.losses
 
 

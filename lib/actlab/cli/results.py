@@ -65,12 +65,12 @@ def report(
     drawn = (_names(formats) or ["png"]) if plots else []
     written = [*map(str, reports.write(loaded, paths.located(str(out)) if out else Path("out") / study, drawn))]
     console.print("\n".join(written))
-    for table in (loaded.rates["rates"], reports.spreads(loaded)):
+    for table in (loaded.rates, reports.spreads(loaded)):
         print_table(table)
     console.print(reports.EQUAL_LOSS)
     if as_json:
-        tables = loaded.tables | loaded.rates
-        rows = {name: tables[name].to_dict("records") for name in ("estimates", "differences", "rates")}
+        tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates}
+        rows = {name: table.to_dict("records") for name, table in tables.items()}
         typer.echo(in_json({"study": study, "reference": loaded.reference, "files": written, **rows}, indent=1))
 
 

@@ -25,7 +25,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
     yield write_text(out / "summary.txt", summary.text(report, tables))
     for name, table in tables.items():
         yield write_text(out / f"table_{name}.tex", table.to_latex(escape=True))
-    for name, table in (report.tables | report.rates).items():
+    for name, table in {**report.tables, "rates": report.rates}.items():
         if len(table):
             yield write_text(out / f"{name}.csv", table.to_csv(index=False))
     if formats:

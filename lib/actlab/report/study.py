@@ -59,8 +59,8 @@ class Report:
         return [record for record, _ in self.arms]
 
     @cached_property
-    def rates(self) -> dict[str, pd.DataFrame]:
-        """Return the learning rates that the study has chosen, and those that it tried."""
+    def rates(self) -> pd.DataFrame:
+        """Return the learning rates that the study has chosen."""
         return rates_of(self.study, self.records)
 
     @property

@@ -32,7 +32,7 @@ def tables_of(report: Report) -> dict[str, pd.DataFrame]:
 
 def text(report: Report, tables: dict[str, pd.DataFrame]) -> str:
     """Write the whole summary, with these tables."""
-    parts = {"the arms of each group": spreads(report), "learning rates": report.rates["rates"]}
+    parts = {"the arms of each group": spreads(report), "learning rates": report.rates}
     parts |= {report.metrics[name].label: table for name, table in tables.items()}
     lines = [f"study {report.study}: {HEAD}", EQUAL_LOSS, *_settings(report)]
     for title, content in parts.items():
