@@ -243,8 +243,7 @@ def register_activation(
         )
     shape = tuple(module(torch.linspace(-2, 2, 6 * width).view(2, 3, width)).shape)
     if shape != (2, 3, 4):
-        hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
-        raise BadInput(f"the activation {name!r} must map (2, 3, {width}) to (2, 3, 4), but gives {shape}{hint}")
+        raise BadInput(f"the activation {name!r} must map (2, 3, {width}) to (2, 3, 4), but gives {shape}")
     _add("activation", name, row)
 
 
@@ -289,8 +288,7 @@ def register_optimizer(name: str, class_or_factory: Any, *, rate: float | None =
         )
 
     def made(params: Any, generator: torch.Generator, **settings: Any) -> torch.optim.Optimizer:
-        optimizer: torch.optim.Optimizer = class_or_factory(params, **settings)
-        return optimizer
+        return class_or_factory(params, **settings)
 
     _add("optimizer", name, Optimizer(name, made, source, usual))
 

@@ -5,8 +5,7 @@ import torch
 from tiny import normal, stepped
 from torch import nn
 
-from actlab.errors import BadInput
-from actlab.optimizers import OPTIMIZERS, build_optimizer, check_complete
+from actlab.optimizers import OPTIMIZERS, build_optimizer
 
 TAME = {
     "ecd": {"lr": 0.3, "eta": 25.0, "F0": -0.5},
@@ -72,13 +71,3 @@ def test_weight_decay_shrinks(name):
     more = {"init_velocity_std": 0.0} if name == "sgdm" else {}
     descend(build(name, [parameter], weight_decay=0.5, **more), lambda: 1 + 0 * parameter.sum(), 4)
     assert parameter.norm() < 2 * 12**0.5
-
-
-def test_every_parameter_is_optimised(name):
-    """The completeness guard passes for a whole model, and names what is forgotten."""
-    model = net()
-    check_complete(build(name, model.parameters()), model)
-    with pytest.raises(BadInput, match=r"misses 2\.bias, 2\.weight"):
-        check_complete(build(name, model[0].parameters()), model)
-    with pytest.raises(BadInput, match="holds 1 tensors"):
-        check_complete(build(name, [*model.parameters(), nn.Parameter(torch.ones(1))]), model)

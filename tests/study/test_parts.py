@@ -85,7 +85,7 @@ LEARNS = """class Learns(nn.Module):
         return self.slope * x
 """
 WRONG = {
-    'activation("mine", nn.GLU)': r"gives \(2, 3, 2\) \(one that halves its input needs gated=True\)",
+    'activation("mine", nn.GLU)': r"gives \(2, 3, 2\)",
     'activation("mine", Learns)': r"learns slope: give it a method initialise\(generator\)",
     'activation("My Act", nn.Softplus)': "a name is a small letter and up to 39 small letters",
     'activation("relu", nn.Softplus)': "'relu' is built in and cannot be replaced",

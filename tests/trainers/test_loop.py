@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from actlab.errors import BadInput
 from actlab.trainers import loop
 from actlab.trainers.determinism import nudge_one_weight, reproducible, shift_one_weight, weights_sha256
 from actlab.trainers.evaluation import evaluate, predict
@@ -27,6 +28,15 @@ def test_the_callers_state_comes_back():
     with pytest.raises(ZeroDivisionError), reproducible(3):
         torch.rand(3).mul_(1 / 0)
     assert (seen, state()) == ({True}, before)
+
+
+def test_a_forgotten_weight_is_refused():
+    """Nothing but all weights of the model are optimised: one that is not would silently stay as it is."""
+    net, recipe = tiny.model(), tiny.RECIPE
+    batch = RandomWindows(tiny.text(), 8, recipe, 42).batch
+    for weights in ([*net.parameters()][1:], [*net.parameters(), nn.Parameter(torch.ones(1))]):
+        with pytest.raises(BadInput, match="other weights than the model"):
+            loop.Training(net, torch.optim.SGD(weights), batch, lambda model, _: {}, recipe, 42)
 
 
 def test_against_a_plain_loop():

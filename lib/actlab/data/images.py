@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from actlab.data.fetch import DATASETS, content
-from actlab.errors import check_name, needs
+from actlab.errors import Table, needs
 
 PROTOCOLS = ("corrected", "as_published")
 CLASSES = 10
@@ -74,7 +74,7 @@ def _part(values: Tensor, labels: Tensor, largest: int) -> Part:
     return Part(values.flatten(1).float() / largest, labels.long())
 
 
-IMAGES: dict[str, Callable[[], tuple[Part, Part | None]]] = {"mnist": _mnist, "digits": _digits}
+IMAGES: Table[Callable[[], tuple[Part, Part | None]]] = Table("dataset", [("mnist", _mnist), ("digits", _digits)])
 
 
 def scattered(name: str, n: int) -> Tensor:
@@ -96,7 +96,6 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
         UnknownName: no such data set.
         DataError: a file is missing or damaged.
     """
-    check_name("dataset", name, IMAGES)
     rest, test = IMAGES[name]()
     order = scattered(name, len(rest))
     validation, held_out = HELD_OUT[name]

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from actlab.errors import BadInput, Table
+from actlab.errors import Table
 from actlab.optimizers.ecd import ECD
 from actlab.optimizers.soap import SOAP
 
@@ -97,17 +97,3 @@ def build_optimizer(
     """
     entry = OPTIMIZERS[name]
     return entry.factory(params, generator, **{**entry.defaults, **settings})
-
-
-def check_complete(optimizer: torch.optim.Optimizer, model: nn.Module) -> None:
-    """Check that every trainable parameter of ``model`` is optimised, and nothing else; ``BadInput`` names what is
-    missing.
-
-    A tied parameter counts once. This guard is cheap, and a forgotten parameter trains silently as a constant.
-    """
-    optimised = {p for group in optimizer.param_groups for p in group["params"]}
-    named = {p: name for name, p in model.named_parameters() if p.requires_grad}
-    if optimised != set(named):
-        missed = ", ".join(sorted(name for p, name in named.items() if p not in optimised)) or "nothing"
-        strangers = len(optimised - set(named))
-        raise BadInput(f"the optimizer misses {missed} and holds {strangers} tensors that are not the model's")

@@ -31,8 +31,7 @@ FILTERED = {"activation": ("activation", "network"), "model": ("model",)}
 def study_of(kind: str, where: str = "") -> type[Study]:
     """Load the class of studies of a kind when it is needed; ``where`` the kind stands, for the message."""
     check_name("kind", kind, KINDS, where)
-    study: type[Study] = import_module(f"actlab.study.{KINDS[kind]}").Study
-    return study
+    return import_module(f"actlab.study.{KINDS[kind]}").Study
 
 
 def trial_in(record: store.Record, label: str) -> Trial:

@@ -17,8 +17,8 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from actlab.errors import BadInput
 from actlab.models import LanguageModel
-from actlab.optimizers import check_complete
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
 from actlab.trainers.evaluation import exact
@@ -92,8 +92,10 @@ class Training:
     draw no random number."""
 
     def __post_init__(self) -> None:
-        """``BadInput``: a parameter that the optimizer does not have."""
-        check_complete(self.optimizer, self.model)
+        """``BadInput``: a weight that the optimizer does not have would silently stay as it is."""
+        optimised = {p for settings in self.optimizer.param_groups for p in settings["params"]}
+        if optimised != {p for p in self.model.parameters() if p.requires_grad}:
+            raise BadInput("the optimizer has other weights than the model")
         self.rates = [settings["lr"] for settings in self.optimizer.param_groups]
         self.model.train()
         self.forward: Any = self.model

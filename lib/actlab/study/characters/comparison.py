@@ -82,8 +82,7 @@ class Comparison:
     def __init__(self, arm: CharacterArm, results: list[Results], tensors: TrialTensors) -> None:
         self.arm, self.measures, self.results, self.tensors = arm, arm.measures, results, tensors
         self.first = first = cast("CharacterTrial", arm.trials[0])  # it stands for the settings that all share
-        self.ended = [trial for trial in results if trial["status"] == "done"]
-        self.finals = {trial["label"]: trial["final"] for trial in self.ended}
+        self.finals = {trial["label"]: trial["final"] for trial in results if trial["status"] == "done"}
         self.done = [trial for trial in arm.trials if trial.label in self.finals]
         any_two = arm.kind == "trials"  # an arm with changes compares each trial with the plain one of its seed
         pairs = [(a, b) for a, b in combinations(self.done, 2) if any_two or (a.seed == b.seed and not a.change)]
@@ -176,13 +175,15 @@ class Comparison:
 
     def snapshot(self, step: int) -> Results:
         """Evaluate each trial at a step, its distance to its own end, and the pairs and defects there."""
-        histories = [(trial["label"], entry) for trial in self.ended for entry in trial["history"]]
-        evaluations = {label: entry for label, entry in histories if entry["iteration"] == step}
-        predictions, end = self.predictions(step), self.end
-        to_end = {a: metrics.row_means(predictions[a], end[a], self.own_metrics) for a in predictions}
+        histories = {trial["label"]: trial["history"] for trial in self.results if trial["label"] in self.finals}
+        evaluations = {a: entry for a, history in histories.items() for entry in history if entry["iteration"] == step}
+        predictions = self.predictions(step)
         return {
             "iteration": step,
-            "to_end": [{"between": [label, label], **values} for label, values in to_end.items()],
+            "to_end": [
+                {"between": [a, a], **metrics.row_means(predictions[a], self.end[a], self.own_metrics)}
+                for a in predictions
+            ],
             "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
             "pairs": self.with_distances(self.row_pairs(predictions), step),
             "as_published": self.as_published(evaluations, step),
