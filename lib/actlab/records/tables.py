@@ -106,7 +106,8 @@ def load_baselines(study: str) -> pd.DataFrame:
 
 def load_records(study: str) -> list[Record]:
     """Load a study's records, of which some have trials."""
-    check_name("study with trials", study, store.studies(), paths.shown(paths.results()))
+    if not store.arm_files(study):
+        check_name("study with trials", study, store.studies(), paths.shown(paths.results()))
     return store.load_study(study)
 
 
