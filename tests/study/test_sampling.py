@@ -29,7 +29,7 @@ def test_reading_is_the_most_probable_character():
 def test_a_recorded_model_writes(toy):
     """So many characters; the draws' seed matters; what the text lacks is refused."""
     path = store.path_of("toy", tiny.relu(toy)["arm"])
-    first, again, other = (texts_of(path, [42], "the ", 30, draw)["texts"]["42"] for draw in (0, 0, 1))
+    first, again, other = (texts_of(path, [42], "the ", 30, draw)["42"] for draw in (0, 0, 1))
     assert len(first) == 30
     assert first == again != other
     for prompt, message in (("\N{SNOWMAN}", "the vocabulary of"), ("", "at least one character")):

@@ -150,7 +150,6 @@ def sample(
     prompt: Annotated[str, Option(help="Text to go on from.")] = "ROMEO:",
     length: Annotated[int, Option(min=1, help="Characters.")] = 200,
     draw: Annotated[int, Option(min=0, help="Seed of the draws: with one, only the models differ.")] = 0,
-    keep: Annotated[bool, Option(help="Record the texts, in results/STUDY/texts.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Let a recorded trial's model write: with weights from the study's folder `weights` or the cache, else trained
@@ -159,11 +158,8 @@ def sample(
     from actlab.study.after import sampling
 
     load_plugins(plugin or ())
-    texts = sampling.texts_of(record, seed or [None], prompt, length, draw)
-    for label, text in texts["texts"].items():
+    for label, text in sampling.texts_of(record, seed or [None], prompt, length, draw).items():
         console.print(f"seed {label}:\n{prompt}{text}\n")
-    if keep:
-        console.print(str(sampling.keep(texts)))
 
 
 @app.command()

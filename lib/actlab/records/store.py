@@ -105,7 +105,7 @@ def load_replays(study: str) -> list[Record]:
 
 
 def load_texts(study: str) -> list[Record]:
-    """Load what the models of a study wrote (`actlab sample --keep`), in the order of the file names."""
+    """Load the recorded texts that the models of a study wrote, in the order of the file names."""
     return [load(path) for path in sorted(folder_of(study).glob(f"texts/{paths.RECORDS}"))]
 
 

@@ -1,4 +1,4 @@
-"""Texts that networks write, `actlab sample`: characters drawn after a prompt, and the record that keeps them."""
+"""Texts that networks write, `actlab sample`: characters drawn after a prompt."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,9 +11,7 @@ from actlab.models import LanguageModel
 from actlab.models.vocabulary import Vocabulary
 from actlab.records import store
 from actlab.study.after.load_model import load_model, trial_of
-from actlab.study.record import origin_of
 from actlab.trainers import setup
-from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.seeds import generator
 
 
@@ -41,33 +39,18 @@ def reading(model: LanguageModel, vocabulary: Vocabulary, window: Tensor) -> str
     return vocabulary.decode(model.eval()(window[None])[0].argmax(-1))
 
 
-def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length: int, draw: int) -> store.Record:
-    """Let the models of a record's trials write, as a record of its own.
+def texts_of(name: str | Path, seeds: Sequence[int | None], prompt: str, length: int, draw: int) -> dict[str, str]:
+    """Let the models of a record's trials write: label of a trial -> the characters that its model drew.
 
     Args:
         name: of the record (``records.store.find``).
         seeds: of its trials; ``None`` stands for the first.
         prompt, length, draw: text to go on from; characters; the seed of the draws, which all models share.
     """
-    record = store.load(store.find(name))
-    texts, weights = dict[str, str](), dict[str, str]()
+    record, texts = store.load(store.find(name)), dict[str, str]()
     for trial in [trial_of(record, seed) for seed in seeds]:
         model = load_model(record, trial.label)
         if model.vocabulary is None:
             raise BadInput(f"{trial.name}: its tokens came without the tokenizer that decodes them")
         texts[trial.label] = sample(model, model.vocabulary, prompt, length, draw)
-        weights[trial.label] = weights_sha256(model)
-    return {
-        **{key: record[key] for key in ("study", "arm", "model_name", "activation")},
-        "kind": "text",
-        "prompt": prompt,
-        "draw": draw,
-        "texts": texts,
-        "weights_sha256": weights,
-        "provenance": origin_of({}),
-    }
-
-
-def keep(texts: store.Record) -> Path:
-    """Save what ``texts_of`` returns in ``results/STUDY/texts/``; a path that is taken is refused."""
-    return store.save(store.folder_of(texts["study"]) / "texts" / f"{texts['arm']}.json", texts)
+    return texts
