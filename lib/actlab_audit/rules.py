@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import stats
 
 import actlab
-from actlab.records.labels import METRICS
+from actlab.records.labels import EVERY
 from actlab_audit import numbers
 from actlab_audit.evidence import (
     ALIKE,
@@ -56,7 +56,7 @@ IDENTICAL = 5e-5
 
 def label(metric: str) -> str:
     """A metric's name for people, without its unit."""
-    return METRICS[metric].short
+    return EVERY[metric].short
 
 
 def of_records(judge: Callable[..., Judged]) -> Callable[..., Finding]:

@@ -1,5 +1,5 @@
-"""Labels of metrics (axis label with unit and range, meaning, which direction is better, decimals) and what levels,
-texts and defects are called in sentences, from ``labels.yaml``."""
+"""Labels of metrics (axis label with unit and range, decimals) and what levels, texts and defects are called in
+sentences, from ``labels.yaml``; ``tables.COLUMNS`` says what each metric means."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ class Metric:
     name: str
     label: str
     """Axis label with unit and range."""
-    note: str
-    """What it means, and which direction is better."""
 
     @property
     def digits(self) -> int:
@@ -45,27 +43,22 @@ class Metric:
 LABELS = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
-def _metrics(part: str) -> dict[str, Metric]:
-    return {name: Metric(name, label, note) for name, (label, note) in LABELS["metrics"][part].items()}
-
-
-PAIR_METRICS, TRIAL_METRICS, IMAGE_METRICS = _metrics("pairs"), _metrics("trials"), _metrics("images")
-METRICS = PAIR_METRICS | TRIAL_METRICS
-"""Of language models."""
-EVERY = METRICS | IMAGE_METRICS
+PAIR_METRICS, TRIAL_METRICS = (
+    {name: Metric(name, label) for name, label in labels.items()} for labels in LABELS["metrics"].values()
+)
+EVERY = PAIR_METRICS | TRIAL_METRICS
 
 
 def of_trials(metric: str) -> bool:
     """Say whether a metric is one of trials; all others, a user's own ones too, are of pairs."""
-    return metric in TRIAL_METRICS | IMAGE_METRICS
+    return metric in TRIAL_METRICS
 
 
 SHARES = ("total_variation", "churn", "churn_win", "churn_loss", "churn_neutral")
 """Metrics of pairs that pages give in points, hundredths of a share."""
 
 
-MOST = dict.fromkeys([*SHARES, "jensen_shannon"], 1.0) | dict.fromkeys(["relative_pd", "label_pd"], 2.0)
-MOST |= dict.fromkeys(["val_accuracy", "test_accuracy"], 100.0)
+MOST: dict[str, float] = LABELS["most"]
 """Metric -> the end of its range, which begins at 0."""
 
 

@@ -73,7 +73,7 @@ class Report:
         """Describe what was measured, a user's own metrics after the built-in ones of pairs."""
         own = dict[str, Metric]()
         for record in self.records:
-            own |= {name: Metric(name, **texts) for name, texts in record.get("metrics", {}).items()}
+            own |= {name: Metric(name, texts["label"]) for name, texts in record.get("metrics", {}).items()}
         known = PAIR_METRICS | own | EVERY  # again: no record names a built-in one anew
         measured = {"val_loss"}  # also where every trial diverged
         for table in (self.trials, self.pairs):
