@@ -1,15 +1,14 @@
 """convlm: six residual blocks of a causal dilated convolution, LayerNorm over channels, and the activation. No
 positions."""
 
-from collections.abc import Mapping
-from typing import ClassVar, final
+from typing import final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab.activations import Activation
-from actlab.models.layers import Dropout, Initialiser, LanguageModel, ModelConfig, fan_in, nearest_width
+from actlab.models.layers import Dropout, LanguageModel, ModelConfig, fan_in, nearest_width
 
 KERNEL = 3
 DILATIONS = (1, 2, 4, 8, 16, 1)
@@ -60,7 +59,7 @@ class ConvLM(LanguageModel):
     ``n_layer`` and ``n_head`` are not used: six blocks at every scale.
     """
 
-    special: ClassVar[Mapping[str, Initialiser]] = {"conv.weight": fan_in}
+    special = (("conv.weight", fan_in),)
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
         super().__init__(config)

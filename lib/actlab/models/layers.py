@@ -5,7 +5,7 @@ Shapes: B sequences, T positions, C features (``n_embd``), V characters, nh head
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -71,7 +71,7 @@ class LanguageModel(nn.Module, ABC):
     start from the same numbers everywhere else (the paired design), and adding a layer changes no other layer.
     """
 
-    special: ClassVar[Mapping[str, Initialiser]] = {}
+    special: ClassVar[tuple[tuple[str, Initialiser], ...]] = ()
     """Parameter-name endings that depart from the common rule: biases 0, LayerNorm 1, LSTM orthogonal, the rest N(0,
     0.02^2)."""
 
@@ -97,8 +97,8 @@ class LanguageModel(nn.Module, ABC):
                     _rule(self.special, module, name)(parameter, generator=generator_for(name))
 
 
-def _rule(special: Mapping[str, Initialiser], module: nn.Module, name: str) -> Initialiser:
-    for ending, initialiser in special.items():
+def _rule(special: Iterable[tuple[str, Initialiser]], module: nn.Module, name: str) -> Initialiser:
+    for ending, initialiser in special:
         if name.endswith(ending):
             return initialiser
     if isinstance(module, nn.LayerNorm):

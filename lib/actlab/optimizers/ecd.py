@@ -110,18 +110,18 @@ class ECD(torch.optim.Optimizer):
             self._move(potential)
         return loss
 
-    def _active(self) -> list[Tensor]:
-        return [p for group in self.param_groups for p in group["params"] if p.grad is not None]
+    def _active(self) -> list[Any]:
+        return [p for group in self.param_groups for p in with_gradients(group)]
 
     def _dimensions(self) -> int:
         """Count d."""
         return sum(p.numel() for group in self.param_groups for p in group["params"])
 
-    def _start(self, active: list[Tensor]) -> None:
+    def _start(self, active: list[Any]) -> None:
         """Set off along the steepest descent, at speed 1. Once."""
         turns = torch.Generator().manual_seed(self.defaults["seed"]).get_state()
         self.state[SYSTEM] = {"units": torch.ones(0, dtype=torch.float64), "turns": turns}
-        gradients = [p.grad for p in active if p.grad is not None]
+        gradients = [p.grad for p in active]
         norm = _norm(gradients)
         for parameter, gradient in zip(active, gradients, strict=True):
             self.state[parameter]["momentum"] = (-gradient / norm if norm else torch.zeros_like(parameter)).contiguous()
@@ -129,7 +129,7 @@ class ECD(torch.optim.Optimizer):
     def _decay_energy(self) -> float:
         energy = 0.0
         for group in self.param_groups:
-            params = [p for p in group["params"] if p.grad is not None]
+            params = with_gradients(group)
             if group["weight_decay"] and params:
                 energy += 0.5 * group["weight_decay"] * _norm(params) ** 2
         return energy
@@ -167,7 +167,7 @@ class ECD(torch.optim.Optimizer):
         shared = self.param_groups[0]
         owners, products, squares = [], [], []
         for unit, group in zip(units, self.param_groups, strict=True):
-            for p in (p for p in group["params"] if p.grad is not None):
+            for p in with_gradients(group):
                 force = p.grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] else p.grad
                 for momentum, gradient in pieces(self.state[p]["momentum"], force):
                     owners.append((p, unit))
@@ -197,6 +197,11 @@ class ECD(torch.optim.Optimizer):
             torch._foreach_add_(momenta, noise, alpha=self.param_groups[0]["nu"] / math.sqrt(self._dimensions()))
             torch._foreach_mul_(momenta, norm / _norm(momenta))
         return generator.get_state()
+
+
+def with_gradients(group: dict[str, Any]) -> list[Any]:
+    """List the parameters of a group that take part in a step."""
+    return [p for p in group["params"] if p.grad is not None]
 
 
 def _norm(tensors: list[Tensor]) -> float:

@@ -1,7 +1,7 @@
 """A study as data: a params file, checked on entry. Its fields are those of a trial, where a list is an axis, and those
 of the study itself: seeds, measures, learning rates that it chooses or takes, a registered plan."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
 from typing import Any, ClassVar, Literal, Self, TypeVar
@@ -171,7 +171,7 @@ class LanguageStudy(Study):
         plan = {"plan": self.plan.model_dump(include={"version", "sha256"})} if self.plan else {}
         return plan | ({"tuning": asdict(self.tuning)} if self.tuning else {})
 
-    def arms_of(self, kind: str) -> list[Arm]:
+    def arms_of(self, kind: str) -> Iterable[Arm]:
         """Plan the arms of a cell whose records are of a kind."""
         raise NotImplementedError
 
@@ -179,16 +179,14 @@ class LanguageStudy(Study):
         """Return the settings that a cell has of its own."""
         return {}
 
-    def cells(self) -> list[Self]:
-        """Make the study of each cell alone; of each of its points, where another study has chosen the rates."""
+    def cells(self) -> Iterator[Self]:
+        """Yield the study of each cell alone; of each of its points, where another study has chosen the rates."""
         factors = self.trial.cell[::-1] if getattr(self, "order", "") == "activation" else self.trial.cell
         tunings = choices(self.rates.study) if self.rates else []
-        cells: list[Self] = []
         for levels in product(*map(self.levels, factors)):
             cell = dict(zip(factors, levels, strict=True))
             alone = self.replace(**self.settings_of_cell(cell), **cell, rates=None)
-            cells += alone.at_chosen_rates(self.rates, tunings) if self.rates else [alone]
-        return cells
+            yield from alone.at_chosen_rates(self.rates, tunings) if self.rates else [alone]
 
     def at_chosen_rates(self, rates: Rates, tunings: Sequence[Choice]) -> Iterator[Self]:
         """Yield the study of each point of a cell, with the rate that another study has chosen for its settings."""
@@ -201,25 +199,23 @@ class LanguageStudy(Study):
         """Plan its arms kind by kind. Those of a study that chooses learning rates depend on what is recorded."""
         if self.tuning is not None:
             return [arm for cell in self.cells() for arm in cell.tried(self.tuning)]
-        cells = self.cells()
+        cells = list(self.cells())
         return list(dict.fromkeys(arm for kind in self.recorded for cell in cells for arm in cell.arms_of(kind)))
 
-    def tried(self, rule: Rule) -> list[Arm]:
+    def tried(self, rule: Rule) -> Iterator[Arm]:
         """Plan the arms of a cell that the rule has tried, or wants next: one a rate and seed."""
         if (several := len(list(self.points()))) > 1:
             named = " ".join(str(self.levels(name)[0]) for name in self.trial.cell)
             raise BadInput(f"{named} has {several} settings: a study that chooses rates takes one")
-        arms: list[Arm] = []
         losses: dict[tuple[float, int], float] = {}
         while wanted := step(losses, rule)[0]:
             for rate, seed in wanted:
                 (arm,) = self.replace(**{self.tunes: rate, "seed": seed, "trials": 1}).arms_of(self.recorded[0])
-                arms.append(arm)
+                yield arm
                 if record := recorded(arm):
                     losses[rate, seed] = final_loss(record["trials"][0])
             if any(trial not in losses for trial in wanted):
-                return arms
-        return arms
+                return
 
     def prepare(self, missing: Sequence[Arm]) -> None:
         """Warn where the rates were chosen under other settings."""

@@ -1,6 +1,7 @@
 """The optimizer x symmetry x activation ablation of GPT-2: a trial and a study of it, how they are planned, trained,
 measured and read back."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -256,17 +257,15 @@ class TokenStudy(LanguageStudy):
     trials: Count = 1
     """Independently seeded training runs of each arm; more than recorded: the study grows."""
 
-    def arms_of(self, kind: str) -> list[Arm]:
+    def arms_of(self, kind: str) -> Iterator[Arm]:
         """Plan one arm at each point of the study."""
-        arms: list[Arm] = []
         for point in self.points():
             first = TokenTrial.planned(point, self.seed)
             trials = tuple(first.with_change(seed) for seed in self.seeds)
             factor = [] if first.rate_factor == 1 else [f"x{first.rate_factor:g}"]
             name = "-".join([first.optimizer, first.symmetry, first.activation, *factor])
             config = first.settings | {"trials": [trial.label for trial in trials]}
-            arms.append(TokenArm(self.study, kind, name, trials, config, decided=self.decided))
-        return arms
+            yield TokenArm(self.study, kind, name, trials, config, decided=self.decided)
 
 
 Study = TokenStudy

@@ -176,7 +176,7 @@ class CharacterStudy(LanguageStudy):
             return [*product(self.seeds, changes)]
         return [(seed, PLAIN) for seed in self.seeds]
 
-    def arms_of(self, kind: str) -> list[Arm]:
+    def arms_of(self, kind: str) -> Iterable[Arm]:
         """Plan the arms of a kind: one at each point of the study, if it has trials of this kind."""
         changes = self.changes(kind)
         return [self.arm_of(first, kind, changes) for first in self.firsts()] if changes else []
