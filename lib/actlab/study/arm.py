@@ -1,21 +1,16 @@
 """An arm: the trials of one record, its name, and what that record measures on them."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from torch import Tensor
-
 from actlab.plugins import Parts
 from actlab.records import store
 from actlab.records.settings import by_content, differing, named
 from actlab.study.trial import Results, Trial
-
-TrialTensors = Callable[[Trial, int | None], Mapping[str, Tensor]]
-"""The tensors that a trial has saved, at its end or at a snapshot."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,7 @@ class Arm:
         about = {"kind": self.kind, "arm": self.id, "model_name": self.config.get("model", "")}
         return {**self.config, **about, "config": self.config}
 
-    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
+    def measured(self, results: list[Results]) -> store.Record:
         """Make the part of its record that arms of its kind alone have. ``results``: of its trials, in their order."""
         raise NotImplementedError
 

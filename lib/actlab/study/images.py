@@ -17,7 +17,7 @@ from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
 from actlab.models.image_classifier import FFN, count, networks, width_of
 from actlab.records import store
 from actlab.records.settings import CELLS
-from actlab.study.arm import Arm, TrialTensors, means
+from actlab.study.arm import Arm, means
 from actlab.study.fields import Count, Positive, StudyName, name_in, our_name
 from actlab.study.study import Study as AnyStudy
 from actlab.study.study import with_axes
@@ -141,7 +141,7 @@ def _results(values: dict[str, float]) -> Results:
 class ImageArm(Arm):
     """An arm of the sweep."""
 
-    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
+    def measured(self, results: list[Results]) -> store.Record:
         """Average the trials that are done."""
         first = cast("ImageTrial", self.trials[0])
         activation, width = first.shape

@@ -19,7 +19,7 @@ from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
 from actlab.study.arm import Arm
-from actlab.study.cache import code, machine, tensors_of
+from actlab.study.cache import code, machine
 from actlab.study.trial import Results
 from actlab.trainers import setup
 
@@ -84,7 +84,7 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
     setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
     return {
-        **arm.measured(results, tensors_of),
+        **arm.measured(results),
         "config": dict(arm.config),
         "study": arm.study,
         "arm": arm.id,

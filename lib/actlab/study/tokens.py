@@ -27,7 +27,7 @@ from actlab.models.vocabulary import Vocabulary
 from actlab.optimizers import OPTIMIZERS
 from actlab.records import store
 from actlab.records.settings import CELLS
-from actlab.study.arm import Arm, TrialTensors, means
+from actlab.study.arm import Arm, means
 from actlab.study.cache import checkpoint_of
 from actlab.study.fields import ActivationName, Count, CountOrNone, OptimizerName, Positive, StudyName, name_in
 from actlab.study.study import LanguageStudy, with_axes
@@ -68,10 +68,11 @@ def own_shards(folder: str, vocab_size: int) -> Shards:
         DataError: a shard holds a token that the vocabulary lacks, since it was made with another tokenizer.
     """
     train, validation = (tuple(find_shards(paths.data() / folder, split)) for split in ("train", "val"))
+    hashes = {}
     for path in (*train, *validation):
         if (largest := int(np.max(read_shard(path), initial=0))) >= vocab_size:
             raise DataError(f"{path} holds token {largest}, but the vocabulary has {vocab_size}")
-    hashes = {path.name: fetch.sha256(path) for path in (*train, *validation)}
+        hashes[path.name] = fetch.sha256(path)
     description = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
     tokenizer = paths.data() / folder / TOKENIZER
     return Shards(
@@ -229,7 +230,7 @@ def batch_losses(model: LanguageModel, tokens: Tensor) -> Results:
 class TokenArm(Arm):
     """An arm of the ablation."""
 
-    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
+    def measured(self, results: list[Results]) -> store.Record:
         """Average the trials that are done; losses are in nats a token, accuracies in %."""
         return {
             "model_name": "gpt2",

@@ -15,7 +15,8 @@ from actlab.models import LanguageModel
 from actlab.plugins import described_metrics
 from actlab.records import store
 from actlab.records.defect_names import BATCHES, OF_MEASUREMENT
-from actlab.study.arm import Arm, TrialTensors, means
+from actlab.study.arm import Arm, means
+from actlab.study.cache import tensors_of
 from actlab.study.characters.trial import CharacterTrial
 from actlab.study.trial import Results
 from actlab.trainers.evaluation import evaluate, predict
@@ -66,8 +67,8 @@ def mean_of(predictions: Predictions, labels: Sequence[str]) -> Tensor:
 class CharacterArm(Arm):
     """An arm of language models on characters, whose predictions are compared."""
 
-    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:  # noqa: D102
-        return Comparison(self, results, tensors).record()
+    def measured(self, results: list[Results]) -> store.Record:  # noqa: D102
+        return Comparison(self, results).record()
 
 
 class Comparison:
@@ -76,11 +77,10 @@ class Comparison:
     Args:
         arm: of trials on characters.
         results: of its trials, in their order.
-        tensors: what each of them saved.
     """
 
-    def __init__(self, arm: CharacterArm, results: list[Results], tensors: TrialTensors) -> None:
-        self.arm, self.measures, self.results, self.tensors = arm, arm.measures, results, tensors
+    def __init__(self, arm: CharacterArm, results: list[Results]) -> None:
+        self.arm, self.measures, self.results = arm, arm.measures, results
         self.first = first = cast("CharacterTrial", arm.trials[0])  # it stands for the settings that all share
         self.finals = {trial["label"]: trial["final"] for trial in results if trial["status"] == "done"}
         self.done = [trial for trial in arm.trials if trial.label in self.finals]
@@ -96,9 +96,7 @@ class Comparison:
     def models(self, iteration: int | None = None, start: str = "weights/") -> dict[str, LanguageModel]:
         """Load the models of the trials, each on its device, at the end or at a snapshot, by label; ``start`` begins
         the names of the weights."""
-        return {
-            trial.label: trial.trained(self.tensors(trial, iteration), start).to(trial.place) for trial in self.done
-        }
+        return {trial.label: trial.trained(tensors_of(trial, iteration), start).to(trial.place) for trial in self.done}
 
     def predictions(self, iteration: int | None = None, start: str = "weights/") -> Predictions:
         """Predict with these models, by label."""

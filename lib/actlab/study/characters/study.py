@@ -193,7 +193,13 @@ class CharacterStudy(LanguageStudy):
         elif first.varies != ALL:
             name += f"-{first.varies}"
         trials = tuple(first.with_change(seed, change) for seed, change in changes)
-        config = config_of(first, kind, [trial.label for trial in trials], measures)
+        about = {
+            "kind": kind,
+            "trials": [trial.label for trial in trials],
+            "model_size": without_vocabulary(first.size),
+        }
+        measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
+        config = first.settings | about | {setting: value for setting, value in measured.items() if value}
         return self.arm(self.study, kind, name, trials, config, measures, self.decided)
 
     def measures(self, first: CharacterTrial, kind: str) -> Measures:
@@ -211,13 +217,6 @@ class CharacterStudy(LanguageStudy):
 
 
 Study = CharacterStudy
-
-
-def config_of(first: CharacterTrial, kind: str, labels: list[str], measures: Measures) -> Settings:
-    """Make what a record says of an arm's settings, by which it is known."""
-    settings = {"kind": kind, "trials": labels, "model_size": without_vocabulary(first.size)}
-    measured = asdict(measures) | {"metrics": dict(measures.metrics), "fixed": first.fixed}
-    return first.settings | settings | {name: value for name, value in measured.items() if value}
 
 
 def record_baselines(study: str, trials: Iterable[CharacterTrial]) -> None:

@@ -18,7 +18,6 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.study.arm import TrialTensors
 from actlab.study.characters.comparison import CharacterArm
 from actlab.study.characters.study import CharacterStudy
 from actlab.study.characters.trial import PLAIN, CharacterTrial
@@ -112,7 +111,7 @@ class TwinTrial(CharacterTrial):
 class TwinArm(CharacterArm):
     """An arm of leaders and their followers."""
 
-    def measured(self, results: list[Results], tensors: TrialTensors) -> store.Record:
+    def measured(self, results: list[Results]) -> store.Record:
         """Measure as of characters, on each leader and its followers; ``steps`` holds what was measured along
         training."""
         ends, steps = [dict(trial) for trial in results], defaultdict[int, list[Results]](list)
@@ -122,7 +121,7 @@ class TwinArm(CharacterArm):
                 values = {name: value for name, value in row.items() if name not in ("iteration", "change", "beside")}
                 steps[row["iteration"]].append({"between": [beside, end["label"]], **values})
         along = [{"iteration": at, "pairs": pairs} for at, pairs in sorted(steps.items())]
-        return {**super().measured(ends, tensors), "steps": along}
+        return {**super().measured(ends), "steps": along}
 
 
 @with_axes(activation=("relu", "gelu", "swish", "smelu_05", "smelu_1"))

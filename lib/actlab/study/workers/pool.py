@@ -29,6 +29,8 @@ MOST_BREAKDOWNS = 3
 CONNECT = 10
 """Seconds in which a scheduler must answer."""
 
+Function = Callable[[Any, Report], Any]
+"""What is done with a task, importable by name; it reports."""
 Engine = tuple[Executor, Callable[..., Any], Any]
 """An executor, what it runs in a worker, and the queue in which reports arrive: place of the task in the list,
 iteration, loss."""
@@ -39,7 +41,7 @@ class EngineError(ActlabError):
 
 
 def run_tasks(
-    function: Callable[[Any, Report], Any],
+    function: Function,
     tasks: Sequence[Any],
     workers: int = 1,
     on_report: Callable[[Any, int, float], None] = lambda *report: None,
@@ -50,7 +52,7 @@ def run_tasks(
     """Yield (task, result) as tasks end; results do not depend on where they ran.
 
     Args:
-        function: importable by name; called with a task and a ``Report``.
+        function: called with each task.
         tasks: what can be pickled; earlier ones are started first.
         workers: processes of this machine, one thread (and, where there are GPUs, one of these in turn) each; 1 runs in
             this process.
@@ -177,8 +179,8 @@ def on_cluster(topic: str, place: int, *call: Any) -> Any:
 
 
 def in_worker(
-    send: Callable[[int, float], None],
-    function: Callable[[Any, Report], Any],
+    send: Report,
+    function: Function,
     task: Any,
     plugins: Sequence[PluginFile],
 ) -> Any:
