@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,7 +13,7 @@ from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
 from actlab.records.labels import EVERY, PAIR_METRICS, Metric, clipped, of_trials
 from actlab.records.store import Record, where
-from actlab.report.factor import ARM, named
+from actlab.report.arms import ARM, named
 from actlab.report.rates import rates_of
 from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.estimate import log_limits
@@ -28,8 +27,6 @@ class Report:
     """What is reported: some arms of a study. Every table has the columns ``ARM``."""
 
     study: str
-    factor: str
-    """The setting whose levels are compared."""
     arms: list[tables.Arm]
     trials: pd.DataFrame
     """A row a trial of every kind of record."""
@@ -107,12 +104,11 @@ class Report:
         return replace(self, arms=[arm for arm in self.arms if arm[0]["arm"] in names], **parts)
 
 
-def read(*studies: str, factor: str = "") -> Report:
-    """Read recorded studies without estimates; the factor unless given is the activation, or the one setting that
-    varies."""
+def read(*studies: str) -> Report:
+    """Read recorded studies without estimates."""
     arms = [arm for study in studies for arm in tables.arms_of(study, "all")]
-    factor, names = named([record for record, _ in arms], factor)
-    return Report(studies[0], factor, arms, tables.trials_of(arms).merge(names), tables.pairs_of(arms).merge(names))
+    names = named([record for record, _ in arms])
+    return Report(studies[0], arms, tables.trials_of(arms).merge(names), tables.pairs_of(arms).merge(names))
 
 
 def load(
@@ -121,22 +117,19 @@ def load(
     activations: Sequence[str] = (),
     reference: str = "",
     groups: Sequence[str] = (),
-    factor: str = "",
 ) -> Report:
     """Load a recorded study, whole or only some models, activations and groups of it.
 
     Args:
         study: its name.
         models, activations, groups: those to show; a group by a part of its name.
-        reference: the level that others are compared with; ``learning_rate=0.001`` names the factor too.
-        factor: the setting that is compared; unless given the activation, or the one setting that varies.
+        reference: the activation, or network, that others are compared with.
 
     Raises:
-        UnknownName: a study, model, activation, factor or reference without a record.
+        UnknownName: a study, model, activation or reference without a record.
         BadInput: no trials that differ in the seed alone, no such group.
     """
-    of_factor, _, level = reference.rpartition("=")
-    whole = read(study, factor=factor or of_factor)
+    whole = read(study)
     chosen = whole.trials
     for column, names in (("model", models), ("activation", activations)):
         for name in names:
@@ -147,11 +140,9 @@ def load(
         known = "; ".join(whole.runs["group"].unique()) or "none"
         raise BadInput(f"no group of {where(study)} has {' or '.join(groups) or 'plain trials'}: they are {known}")
     levels = settings.in_order(whole.runs["arm"])
-    with suppress(ValueError):
-        level = settings.text(float(level))
-    if level:
-        check_name("reference", level, levels, where(study))
-    reference = next(name for name in (level, "relu", "gelu", *levels) if name in levels)
+    if reference:
+        check_name("reference", reference, levels, where(study))
+    reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
     report = replace(
         whole, reference=reference, estimates=estimates_of(whole), differences=differences_of(whole, reference)
     )
