@@ -43,12 +43,12 @@ def test_run_report_replay(params, tmp_path, capsys, monkeypatch):
     capsys.readouterr()
     assert run("replay", "tiny-quick/nanotransformer-gelu", "--trial", 43) == 0
     assert "equal bit for bit" in capsys.readouterr().out
-    assert store.load_replays("tiny-quick") == []
+    assert store.load_below("tiny-quick", "replays") == []
     assert run("replay", "--all", "--study", "tiny-quick", "--sample", 2, "--workers", 1, "--keep") == 0
     said = capsys.readouterr().out
     assert said.count("equal bit for bit") == 2
     assert "2 of 2 trials trained again; 0 contradict what replay promises" in said
-    assert len(store.load_replays("tiny-quick")) == 2
+    assert len(store.load_below("tiny-quick", "replays")) == 2
     seeds = ("--seed", 43, "--seed", 42)
     assert run("sample", "tiny-quick/nanotransformer-gelu", *seeds, "--length", 20, "--prompt", "the ") == 0
     written = re.findall(r"^seed (\d+):\nthe (.{20})\n\n", capsys.readouterr().out, re.MULTILINE | re.DOTALL)

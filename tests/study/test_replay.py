@@ -111,7 +111,7 @@ def test_all_trials_of_all_records(toy):
     assert "made on other data" in found[0].sentence
     for outcome in found[2:]:
         keep(outcome.record)
-    assert [len(store.load_replays(study)) for study in ("one", "two")] == [0, 2]
+    assert [len(store.load_below(study, "replays")) for study in ("one", "two")] == [0, 2]
     assert store.load_study("two") == before
 
 

@@ -43,8 +43,7 @@ def measured(files: list[Path], labels: Path | None, logits: bool, own: list[str
     table["low"], table["high"] = log_limits(table["estimate"], table["low"], table["high"])
     if truth is not None:
         table = pd.concat([table, scores(arrays, truth.astype(int))])
-    ranges = {"accuracy": "val_accuracy", "loss": "val_loss"}
-    table = pd.concat([clipped(row, ranges.get(name, name)) for name, row in table.groupby("metric", sort=False)])
+    table = pd.concat([clipped(row, str(name)) for name, row in table.groupby("metric", sort=False)])
     return table[["metric", "n", "estimate", "low", "high"]]
 
 

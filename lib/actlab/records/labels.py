@@ -3,7 +3,6 @@ sentences, from ``labels.yaml``; ``tables.COLUMNS`` says what each metric means.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,10 +64,10 @@ MOST: dict[str, float] = LABELS["most"]
 def clipped(table: pd.DataFrame, metric: str, signed: bool = False) -> pd.DataFrame:
     """Keep the limits of a table of intervals of a metric, or (``signed``) of differences of it, inside the metric's
     range; those of a user's own metric are left as they are."""
-    if metric not in EVERY and metric not in MOST:
+    if metric not in MOST:
         return table
-    most = MOST.get(metric, math.inf)
-    return table.assign(**{side: table[side].clip(-most if signed else 0.0, most) for side in ("low", "high")})
+    least, most = -MOST[metric] if signed else 0.0, MOST[metric]
+    return table.assign(low=table["low"].clip(least, most), high=table["high"].clip(least, most))
 
 
 def in_points(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -99,14 +99,10 @@ def arm_files(study: str) -> list[Path]:
     return sorted(path for path in folder_of(study).glob(ARMS) if not path.name.startswith("baseline-"))
 
 
-def load_replays(study: str) -> list[Record]:
-    """Load every replay of a study's trials, in the order of arms and labels."""
-    return [load(path) for path in sorted(folder_of(study).glob(f"replays/*/{paths.RECORDS}"))]
-
-
-def load_texts(study: str) -> list[Record]:
-    """Load the recorded texts that the models of a study wrote, in the order of the file names."""
-    return [load(path) for path in sorted(folder_of(study).glob(f"texts/{paths.RECORDS}"))]
+def load_below(study: str, folder: str) -> list[Record]:
+    """Load the records in a folder of a study, in the order of their files: ``replays`` of its trials, ``texts`` that
+    its models wrote."""
+    return [load(path) for path in sorted(folder_of(study).glob(f"{folder}/**/{paths.RECORDS}"))]
 
 
 def load_study(study: str) -> list[Record]:

@@ -43,12 +43,7 @@ class Report:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Name each of the tables."""
-        return {
-            "trials": self.trials,
-            "pairs": self.pairs,
-            "estimates": self.estimates,
-            "differences": self.differences,
-        }
+        return {name: getattr(self, name) for name in ("trials", "pairs", "estimates", "differences")}
 
     @property
     def records(self) -> list[Record]:
