@@ -9,7 +9,6 @@ from actlab.activations import get_activation
 from actlab.errors import BadInput
 from actlab.records import store, tables
 from actlab.study.after.load_model import load_model, trial_of
-from actlab.study.params import trial_in
 from actlab.study.run import run
 from actlab.study.tokens import TokenStudy
 from actlab.trainers.determinism import weights_sha256
@@ -96,7 +95,7 @@ def test_an_own_optimizer_is_known_by_its_file(lion, toy, cats):
     (ablation,) = run(TokenStudy.parse(tokens | {"rate_factor": 2.0, "clip": 0.5})).present
     assert ablation["trials"][0]["status"] == "done"
     assert ablation["config"]["optimizer_settings"]["lr"] == 2e-3
-    assert trial_in(ablation, "42").clip == 0.5
+    assert trial_of(ablation, "42").trial.clip == 0.5
     before = study.arms()[0]
     with open(lion, "a") as file:
         file.write("# another\n")

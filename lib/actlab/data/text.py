@@ -158,9 +158,9 @@ def corpus_of(name: str, text: str) -> Corpus:
     """Make a corpus of any text."""
     vocabulary = "".join(sorted(set(text)))
     codes = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
-    table = torch.zeros(int(codes.max()) + 1, dtype=torch.uint8 if len(vocabulary) <= 256 else torch.int16)
-    table[torch.tensor([ord(c) for c in vocabulary])] = torch.arange(len(vocabulary), dtype=table.dtype)
-    numbers = table[codes.long()]
+    known = torch.tensor([ord(c) for c in vocabulary], dtype=torch.int32)
+    numbers = torch.bucketize(codes, known, out_int32=True)  # the places of the characters in the sorted vocabulary
+    numbers = numbers.to(torch.uint8 if len(vocabulary) <= 256 else torch.int16)
     cut = int(len(text) * TRAIN_SHARE)
     return Corpus(name, vocabulary, numbers[:cut], numbers[cut:], hashlib.sha256(text.encode()).hexdigest())
 

@@ -166,7 +166,6 @@ class ImageArm(Arm):
 class ImageStudy(AnyStudy):
     """One sweep: every network x hidden x learning rate x batch size x epochs, ``trials`` seeds each."""
 
-    kind = "mnist"
     trial = ImageTrial
     study: StudyName = "mnist-quick"
     """Folder of the records below results/."""

@@ -14,10 +14,9 @@ import yaml
 from actlab import paths
 from actlab.errors import BadInput, Table, check_name
 from actlab.files import parse_yaml
-from actlab.records import store
 from actlab.study.fields import as_list, our_name
 from actlab.study.study import Study
-from actlab.study.trial import Settings, Trial
+from actlab.study.trial import Settings
 
 KINDS: Table[str] = Table(
     "kind",
@@ -32,12 +31,6 @@ def study_of(kind: str, where: str = "") -> type[Study]:
     """Load the class of studies of a kind when it is needed; ``where`` the kind stands, for the message."""
     check_name("kind", kind, KINDS, where)
     return import_module(f"actlab.study.{KINDS[kind]}").Study
-
-
-def trial_in(record: store.Record, label: str) -> Trial:
-    """Read a trial of a record of any kind back."""
-    kind = record["kind"] if record["kind"] in KINDS else "repro"  # which makes records of several kinds
-    return study_of(kind).trial.of_record(record, label)
 
 
 def read_params(path: Path, plugins: Sequence[str] = (), sets: Sequence[str] = (), **changes: Any) -> Study:

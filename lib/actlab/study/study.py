@@ -22,8 +22,6 @@ from actlab.study.tuning import Rates, chosen, warn_of_departures
 class Study(Checked):
     """What studies of every kind have."""
 
-    kind: ClassVar[str]
-    """Its kind, as a params file names it."""
     trial: ClassVar[type[Trial]]
     """The class of its trials, whose fields are axes here (``with_axes``)."""
     single: ClassVar[tuple[str, ...]] = ()

@@ -247,7 +247,6 @@ class TokenArm(Arm):
 class TokenStudy(LanguageStudy):
     """One ablation: every optimizer x symmetry mode x activation x rate factor, ``trials`` seeds each."""
 
-    kind = "ablation"
     trial = TokenTrial
     single = ("betas",)
     recorded = ("ablation",)

@@ -25,9 +25,6 @@ from actlab.trainers.evaluation import exact
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import derive
 
-Batches = list[tuple[Tensor, Tensor]]
-"""(inputs, targets) of the micro-batches of one step, (B, T) int64 each."""
-
 
 @dataclass
 class Progress:
@@ -129,9 +126,9 @@ class Training:
             average.update_parameters(self.model)
         return loss
 
-    def gradients(self, batches: Batches) -> Tensor:
+    def gradients(self, batches: list[tuple[Tensor, Tensor]]) -> Tensor:
         """Accumulate those of a step's micro-batches; their mean loss. bfloat16: autocast of the forward pass."""
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         torch.clear_autocast_cache()  # inside of a caller's own autocast it would keep the weights of the last step
         device = self.recipe.device
         total = torch.zeros((), device=device)

@@ -11,7 +11,7 @@ from actlab.errors import BadInput, RecordError, check_name
 from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study.cache import run_task, tensors_of
-from actlab.study.params import trial_in
+from actlab.study.params import KINDS, study_of
 from actlab.study.trial import Results, Task, Trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
@@ -33,7 +33,8 @@ class RecordedTrial:
     @cached_property
     def trial(self) -> Trial:
         """Return the trial as it was planned."""
-        return trial_in(self.record, self.label)
+        kind = self.record["kind"]
+        return study_of(kind if kind in KINDS else "repro").trial.of_record(self.record, self.label)
 
     @cached_property
     def results(self) -> Results:

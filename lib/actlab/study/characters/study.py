@@ -76,7 +76,6 @@ Protocol = Annotated[str | dict[str, str], AfterValidator(_checked_protocol)]
 class CharacterStudy(LanguageStudy):
     """One study of language models (the reproducibility grid), with every field of a trial as an axis."""
 
-    kind = "repro"
     trial: ClassVar[type[CharacterTrial]] = CharacterTrial
     arm: ClassVar[type[CharacterArm]] = CharacterArm
     single = ("average", "betas")

@@ -128,7 +128,6 @@ class TwinArm(CharacterArm):
 class TwinStudy(CharacterStudy):
     """A study as of characters, with followers in place of noise floor and changes, on one core a seed."""
 
-    kind = "twins"
     trial = TwinTrial
     arm = TwinArm
     recorded = ("twins",)
