@@ -51,24 +51,25 @@ __all__ = [
     "without_each",
 ]
 __version__ = "0.2.0"
-HOMES = {
-    "checks": ("holds",),
-    "records.tables": ("load", "load_baselines", "load_curves", "load_losses", "load_pairs"),
-    "statistics.equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
-    "statistics.averaging_and_ensembles": ("beside_training",),
-    "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
-    "statistics.share": ("share",),
-    "study.run": ("run_experiment",),
-    "study.after.load_model": ("load_model",),
-}
-"""Where the public names are, if not in ``plugins``; imported on first use: records need no torch."""
+HOMES = (
+    "records.tables",
+    "statistics.contrasts",
+    "statistics.equal_loss",
+    "statistics.averaging_and_ensembles",
+    "statistics.share",
+    "checks",
+    "plugins",
+    "study.run",
+    "study.after.load_model",
+)
+"""Where the public names are, imported one after another until one has the name: records need no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
-    if name in __all__:
-        home = next((home for home, names in HOMES.items() if name in names), "plugins")
-        return getattr(import_module(f"actlab.{home}"), name)
+    for home in HOMES if name in __all__ else ():
+        if hasattr(module := import_module(f"actlab.{home}"), name):
+            return getattr(module, name)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")
 
 
