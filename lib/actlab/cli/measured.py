@@ -59,13 +59,11 @@ def scores(arrays: dict[str, Array], truth: NDArray[np.int64]) -> pd.DataFrame:
 def probabilities(path: Path, logits: bool) -> Array:
     """Read the predictions of a run, (N, V), as probabilities."""
     values = array_of(path)
-    if values.ndim != 2 or not values.size:
-        raise BadInput(f"{path}: expected (N, V), one row per input and one column per class, got {values.shape}")
     if not np.isfinite(values).all():
         raise BadInput(f"{path}: expected finite numbers, got {values[~np.isfinite(values)][0]}")
-    if logits and (values >= 0).all() and np.allclose(values.sum(axis=1), 1, atol=1e-3):
+    if logits and (values >= 0).all() and np.allclose(values.sum(axis=-1), 1, atol=1e-3):
         errors.print(f"[yellow]warning:[/yellow] the rows of {escape(str(path))} are probabilities: leave out --logits")
-    return np.asarray(softmax(values, axis=1)) if logits else values
+    return np.asarray(softmax(values, axis=-1)) if logits else values
 
 
 def array_of(path: Path) -> Array:

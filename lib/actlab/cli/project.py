@@ -25,8 +25,6 @@ def init(
     root = paths.located(str(folder))
     if root == paths.CHECKOUT:
         raise BadInput(f"{root} is actlab's own checkout, which is a project: `actlab run params/repro-quick.yaml`")
-    if (root / paths.MARK).exists():
-        raise BadInput(f"{root} is a project already")
     (root / "results").mkdir(parents=True, exist_ok=True)
     for path in sorted(TEMPLATE.rglob("*.*")):
         copy = root / path.relative_to(TEMPLATE)

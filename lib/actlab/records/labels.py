@@ -87,7 +87,7 @@ WORDS: dict[str, str] = LABELS["words"]
 def words(name: str) -> str:
     """Name a level, text or defect for people, each part of ``relu, averaged weights`` by itself; what has no other
     name stays as it is."""
-    return WORDS.get(name) or ", ".join(WORDS.get(part, part) for part in name.split(", "))
+    return ", ".join(WORDS.get(part, part) for part in name.split(", "))
 
 
 def small(value: float) -> str:

@@ -43,6 +43,4 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     if before["data"] != after["data"]:
         lines.append("measured on different data: losses and accuracies are not compared")
         differences = differences[~differences["metric"].map(of_trials)]
-    if differences.empty:
-        raise BadInput(f"nothing has a value in both {first} and {second} that can be compared")
     return [*lines, f"{len(one & other)} arms are in both studies, {len(one ^ other)} in one of them"], differences
