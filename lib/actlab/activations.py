@@ -180,10 +180,7 @@ class Activation:
         """Make a fresh module. ``features``: size of the axis that it acts on, used where slopes are per feature."""
         if self.per_feature:
             parameters["features"] = features
-        try:
-            return self.factory(**parameters)
-        except (TypeError, RuntimeError) as error:
-            raise BadInput(f"activation {self.name!r} cannot take {sorted(parameters)}: {error}") from None
+        return self.factory(**parameters)
 
 
 def _gated(gate: Callable[[], nn.Module]) -> Callable[[], nn.Module]:

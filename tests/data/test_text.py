@@ -32,7 +32,7 @@ def test_round_trip_and_split_by_position(text):
 
 def test_another_split():
     """The share of the whole text that trains, in its order."""
-    part = corpus_of("abc", "abcdefghij" * 20).split_at(0.8)
+    part = corpus_of("abc", "abcdefghij" * 20).part(0.8, 1.0, "all")
     assert (len(part.train), len(part.validation)) == (160, 40)
     assert part.decode(torch.cat([part.train, part.validation])) == "abcdefghij" * 20
 
@@ -40,11 +40,11 @@ def test_another_split():
 def test_limited_training_text():
     """The last part of it, next to the validation text, which stays as it is."""
     whole = corpus_of("abc", "abcdefghij" * 20)
-    part = whole.limited(0.1)
+    part = whole.part(0.9, 0.1, "all")
     assert part.train.equal(whole.train[-18:])
     assert part.vocabulary == whole.vocabulary
     assert part.validation.equal(whole.validation)
-    assert whole.limited(1.0).train.equal(whole.train)
+    assert whole.part(0.9, 1.0, "all").train.equal(whole.train)
 
 
 def test_unknown_characters_are_named():

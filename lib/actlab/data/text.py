@@ -31,20 +31,13 @@ class Corpus(Vocabulary):
     sha256: str
     """Of the whole text in UTF-8."""
 
-    def split_at(self, share: float) -> Self:
-        """Return the same with that share of the whole text to train on."""
+    def part(self, train_share: float, train_fraction: float, validation: str) -> Self:
+        """Return the same, split after another share of the whole text, with the last ``train_fraction`` of its
+        training text alone, and ``all`` of its validation text, or its ``first`` or ``second`` half."""
         whole = torch.cat([self.train, self.validation])
-        cut = int(len(whole) * share)
-        return replace(self, train=whole[:cut], validation=whole[cut:])
-
-    def limited(self, fraction: float) -> Self:
-        """Return the same with the last ``fraction`` of its training text alone; vocabulary and validation text
-        stay."""
-        return replace(self, train=self.train[len(self.train) - round(fraction * len(self.train)) :])
-
-    def part(self, name: str) -> Self:
-        """Return the same with ``all`` of its validation text, or its ``first`` or ``second`` half."""
-        return replace(self, validation=part_of(self.validation, name))
+        cut = int(len(whole) * train_share)
+        train = whole[cut - round(train_fraction * cut) : cut]
+        return replace(self, train=train, validation=part_of(whole[cut:], validation))
 
 
 def part_of(text: Tensor, name: str) -> Tensor:

@@ -27,8 +27,7 @@ class Vocabulary:
 
     def encode(self, text: str) -> Tensor:
         """Return the numbers of a text, (len(text),) int64; a character outside the vocabulary is a ``BadInput``."""
-        unknown = sorted(set(text) - set(self.vocabulary))
-        if unknown:
+        if unknown := sorted(set(text) - set(self.vocabulary)):
             raise BadInput(f"the vocabulary of {self.name} has no {', '.join(map(repr, unknown[:5]))}")
         numbers = {c: i for i, c in enumerate(self.vocabulary)}
         return torch.tensor([numbers[c] for c in text], dtype=torch.int64)

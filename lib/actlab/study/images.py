@@ -98,8 +98,8 @@ class ImageTrial(Trial):
         spent = (time.perf_counter() - since) / losses.numel()
         measures: dict[str, Tensor] = {"train_loss": losses}
         for name, part in (("val", images.validation), ("test", images.test)):
-            stacked_measures = stacked.evaluate(stack, part.pixels, part.labels)
-            measures |= {f"{name}_{what}": values for what, values in stacked_measures.items()}
+            for what, values in stacked.evaluate(stack, part.pixels, part.labels).items():
+                measures[f"{name}_{what}"] = values
         outcomes: list[Outcome] = []
         for trial, at in zip(task.trials, places, strict=True):
             numbers = {name: values[at].item() for name, values in measures.items()}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
@@ -50,11 +50,10 @@ SPANS = 128
 
 @dataclass(frozen=True)
 class Shards:
-    """The tokens of a trial: files, the vocabulary that the model needs, and what a record says of them."""
+    """The tokens of a trial: files, and what a record says of them, with the vocabulary that the model needs."""
 
     train: tuple[Path, ...]
     validation: tuple[Path, ...]
-    vocab_size: int
     description: Settings
     vocabulary: TokenVocabulary | None
     """None where a user's own shards come without their tokenizer."""
@@ -75,9 +74,7 @@ def own_shards(folder: str, vocab_size: int) -> Shards:
         hashes[path.name] = fetch.sha256(path)
     description = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
     tokenizer = paths.data() / folder / TOKENIZER
-    return Shards(
-        train, validation, vocab_size, description, TokenVocabulary(tokenizer) if tokenizer.exists() else None
-    )
+    return Shards(train, validation, description, TokenVocabulary(tokenizer) if tokenizer.exists() else None)
 
 
 @lru_cache(maxsize=2)
@@ -91,7 +88,7 @@ def text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") ->
     identity = {key: value for key, value in manifest.items() if not sha256 or key != "name"}
     description = {"sha256": store.digest(identity), **manifest, "name": short_name(dataset)}
     vocabulary = TokenVocabulary(folder / TOKENIZER)
-    return Shards(files["train"], files["val"], manifest["vocab_size"], description, vocabulary)
+    return Shards(files["train"], files["val"], description, vocabulary)
 
 
 class TokenTrial(LanguageTrial):
@@ -120,7 +117,7 @@ class TokenTrial(LanguageTrial):
     """Sequences in a batch."""
     micro_batches: Count = 1
     """Batches whose gradients make one step."""
-    schedule: Annotated[str, name_in("schedule", ("constant", "cosine"))] = "constant"
+    schedule: Literal["constant", "cosine"] = "constant"
     """Of the learning rate; cosine: to a tenth at the end."""
     soap_max_dim: CountOrNone = 10_000
     """Longest side that SOAP gives a basis."""
@@ -180,7 +177,7 @@ class TokenTrial(LanguageTrial):
 
     def fresh(self, vocab_size: int = 0) -> GPT2:  # noqa: D102
         options: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
-        config = replace(self.size, vocab_size=vocab_size or self.tokens.vocab_size, **options)
+        config = replace(self.size, vocab_size=vocab_size or self.tokens.description["vocab_size"], **options)
         model = GPT2(config, self.part("activation", self.activation), "matched")
         model.initialise(init_streams(self.seed))
         return model

@@ -19,10 +19,9 @@ from itertools import accumulate, product
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from actlab.activations import Activation
 from actlab.models.image_classifier import FFN
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
@@ -37,7 +36,7 @@ differently."""
 class Block(NamedTuple):
     """Networks of one activation: their columns in the first layer (gates first, then values), their hidden units."""
 
-    activation: Activation
+    act: nn.Module
     columns: slice
     units: slice
 
@@ -57,7 +56,7 @@ def laid_out(networks: Sequence[FFN]) -> tuple[list[Block], Places]:
         for (index, own), end in zip(widths.items(), accumulate(widths.values()), strict=True):
             columns = [slice(start + end - own, start + end) for start in starts]
             places[index] = columns, slice(unit + end - own, unit + end)
-        blocks.append(Block(activation, slice(column, starts[-1] + width), slice(unit, unit + width)))
+        blocks.append(Block(activation.make(), slice(column, starts[-1] + width), slice(unit, unit + width)))
         column, unit = starts[-1] + width, unit + width
     return blocks, places
 
@@ -80,7 +79,6 @@ class Stack:
         features, self.classes = kinds[0].w_in.shape[0], kinds[0].w_out.shape[1]
         end, widest = self.blocks[-1], max(network.width for network in kinds)
         columns, self.height = end.columns.stop + -end.columns.stop % COLUMNS, widest + -widest % UNITS
-        self._acts = [block.activation.make() for block in self.blocks]
         first = torch.zeros(*self.shape[:2], features, columns)  # (G, R, K, columns)
         last = torch.zeros(*self.shape, self.classes, self.height)  # (G, R, S, C, H)
         # (S H,): the unit in each place of every network; E, a row of zeros, where the network is narrower
@@ -134,7 +132,7 @@ class Stack:
         columns = F.pad(columns, (0, -columns.shape[1] % RUN))
         leaves = [columns[block.columns].T.requires_grad_(gradient) for block in self.blocks]
         with torch.set_grad_enabled(gradient):
-            return leaves, [act(leaf) for act, leaf in zip(self._acts, leaves, strict=True)]
+            return leaves, [block.act(leaf) for block, leaf in zip(self.blocks, leaves, strict=True)]
 
     def _fill(self, units: list[Tensor], batch: int) -> Tensor:
         """Every network's hidden units in the first of H places of its own: (N S, H, B)."""

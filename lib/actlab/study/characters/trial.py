@@ -122,7 +122,7 @@ class CharacterTrial(LanguageTrial):
     @property
     def text(self) -> Corpus:
         """Return its characters, with the part of the validation split that it is measured on."""
-        return self.vocabulary.split_at(self.train_share).limited(self.train_fraction).part(self.validation)
+        return self.vocabulary.part(self.train_share, self.train_fraction, self.validation)
 
     @property
     def content(self) -> str:  # noqa: D102
