@@ -75,7 +75,7 @@ def dictionary() -> str:
             found.append((f"`{key}`", _type(value), name, value.get("description", "")))
     head = ["key", "type", "of", "meaning"]
     keys = pd.DataFrame(found, columns=head).groupby(["key", "type", "meaning"], as_index=False).agg(", ".join)[head]
-    columns = [(f"`{name}`", *about) for name, about in tables.COLUMNS.items() if name not in tables.ELSEWHERE]
+    columns = [(f"`{name}`", *about) for name, about in tables.COLUMNS.items() if name not in tables.KNOWN["elsewhere"]]
     tidy = _table(pd.DataFrame(columns, columns=["column", "unit", "meaning"]))
     return f"## Keys of a record\n\n{_table(keys)}\n\n## Columns of the tables of trials and of pairs\n\n{tidy}\n"
 

@@ -1,8 +1,11 @@
 """Which notebook makes which page, with which parameters and from which files (``book/pages.yaml``), and whether a page
 is stale. Executes nothing."""
 
+import hashlib
 import json
+import os
 import platform
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -10,7 +13,7 @@ from typing import Any
 
 import actlab
 from actlab import paths
-from actlab.files import contents, read_yaml
+from actlab.files import read_yaml
 from actlab.records import store
 
 FOLDER = "studies"
@@ -74,6 +77,11 @@ class Page:
         except (OSError, ValueError, KeyError):
             return True
         return bool(made_from != self.made_from())
+
+
+def contents(files: Iterable[Path], folder: Path) -> list[str]:
+    """Return a line a file: its place, seen from a folder, and the hash of what is in it."""
+    return [f"{os.path.relpath(file, folder)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
 
 
 @cache

@@ -1,9 +1,7 @@
 """Atomic writes of files, texts and YAML of users read with errors that name the place."""
 
-import hashlib
 import os
 import platform
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,11 +36,6 @@ def write_bytes(path: Path, content: bytes) -> Path:
         with suppress(OSError):
             work.unlink()
     return path
-
-
-def contents(files: Iterable[Path], folder: Path) -> list[str]:
-    """Return a line a file: its place, seen from a folder, and the hash of what is in it."""
-    return [f"{os.path.relpath(file, folder)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:

@@ -24,8 +24,6 @@ COLUMNS: dict[str, tuple[str, str]] = KNOWN["columns"]
 """Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``."""
 ALWAYS: dict[str, list[str]] = KNOWN["tables"]
 """Table -> the columns that it has whatever they hold."""
-ELSEWHERE: list[str] = KNOWN["elsewhere"]
-"""Columns of neither trials nor pairs, as ``load`` gives them."""
 BLOCKS: dict[str, list[str]] = KNOWN["blocks"]
 """The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
 KINDS = ("trials", "floor", "perturbed", "twins", "defective", "all")
