@@ -50,9 +50,8 @@ class FFN(nn.Module):
 
         Plain and gated networks of one width therefore share ``w_in`` and ``w_out`` where they share a seed.
         """
-        for name in ("w_gate", "w_in", "w_out"):
-            if (parameter := getattr(self, name)) is not None:
-                nn.init.normal_(parameter, 0.0, PUBLISHED_STD, generator=generator_for(name))
+        for name, parameter in self.named_parameters():
+            nn.init.normal_(parameter, 0.0, PUBLISHED_STD, generator=generator_for(name))
 
 
 def count(features: int, width: int, classes: int, gated: bool) -> int:

@@ -24,7 +24,7 @@ class TinyLSTM(LanguageModel):
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
         super().__init__(config)
         c = config
-        hidden, features = c.n_embd, c.n_embd
+        hidden = features = c.n_embd
         self.gate_and_value: nn.Module = nn.Identity()
         if activation.gated:
             if gated_width == "matched":

@@ -51,7 +51,7 @@ class SOAP(torch.optim.Optimizer):
         precondition_frequency: int = 10,
         max_precondition_dim: int = 10_000,
     ) -> None:
-        defaults: dict[str, Any] = {
+        defaults = {
             "lr": lr,
             "betas": betas,
             "eps": eps,

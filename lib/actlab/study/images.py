@@ -110,8 +110,7 @@ class ImageTrial(Trial):
 @lru_cache(maxsize=2)
 def _about(dataset: str, protocol: str) -> Settings:
     images = load_images(dataset, protocol)
-    parts = {"train": images.train, "validation": images.validation, "test": images.test}
-    sizes = {name: {"images": len(part), "sha256": part.sha256} for name, part in parts.items()}
+    sizes = {name: {"images": len(part), "sha256": part.sha256} for name, part in vars(images).items()}
     return {"name": dataset, "protocol": protocol, "features": images.train.pixels.shape[1], **sizes}
 
 
@@ -125,7 +124,7 @@ def program_of(task: Task) -> tuple[stacked.Stack, list[Generator], list[tuple[i
     shapes = list(with_shape)
     networks = [[trial.network_of(seed) for trial in with_shape.values()] for seed in seeds]
     places = [(seeds.index(t.seed), rates.index(t.learning_rate), shapes.index(t.shape)) for t in trials]
-    return stacked.Stack(networks, tuple(rates)), [generator(seed, "order") for seed in seeds], places
+    return stacked.Stack(networks, rates), [generator(seed, "order") for seed in seeds], places
 
 
 def _results(values: dict[str, float]) -> Results:

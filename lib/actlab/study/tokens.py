@@ -176,8 +176,13 @@ class TokenTrial(LanguageTrial):
         return self.tokens.vocabulary
 
     def fresh(self, vocab_size: int = 0) -> GPT2:  # noqa: D102
-        options: Settings = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
-        config = replace(self.size, vocab_size=vocab_size or self.tokens.description["vocab_size"], **options)
+        config = replace(
+            self.size,
+            vocab_size=vocab_size or self.tokens.description["vocab_size"],
+            qkv_bias=self.qkv_bias,
+            symmetry=self.symmetry,
+            evaluation=self.evaluation,
+        )
         model = GPT2(config, self.part("activation", self.activation), "matched")
         model.initialise(init_streams(self.seed))
         return model
