@@ -37,7 +37,7 @@ def planned(records):
         else params
         for params in studies
     ]
-    return {(arm.study, arm.id): arm for params in begun for arm in load(params).arms}
+    return {(arm.study, arm.id): arm for params in begun for arm in load(params)}
 
 
 def test_every_recorded_arm_is_planned(records, committed):

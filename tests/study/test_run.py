@@ -46,8 +46,8 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     settings, events = toy.replace(noise_floor=True), []
     assert (len(load(toy).missing), load(toy).present) == (2, [])
     outcome = run(settings, watch=events.append)
-    assert outcome.arms == settings.arms()
-    assert [record["arm"] for record in outcome.present] == [arm.id for arm in outcome.arms]
+    assert list(outcome) == settings.arms()
+    assert [record["arm"] for record in outcome.present] == [arm.id for arm in outcome]
     assert outcome.missing == outcome.failed == []
     heard = Counter(map(type, events))
     assert (heard[Recorded], heard[Ended]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
@@ -82,10 +82,10 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
         outcome = run(params)
     failed = [arm for arm, _ in outcome.failed]
     assert {trial["label"] for _, trial in outcome.failed} == {"43"}
-    assert failed == load(params).missing == outcome.arms[: 2 if images else 1]
-    assert "ZeroDivisionError" in failure_of(outcome.arms[0]).read_text()
+    assert failed == load(params).missing == list(outcome)[: 2 if images else 1]
+    assert "ZeroDivisionError" in failure_of(next(iter(outcome))).read_text()
     assert (run(params).failed, load(params).missing) == ([], [])
-    assert not failure_of(outcome.arms[0]).exists()
+    assert not failure_of(next(iter(outcome))).exists()
 
 
 def test_errors_survive_the_way_home_from_a_worker():

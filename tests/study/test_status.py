@@ -8,7 +8,7 @@ import tiny
 
 from actlab.cli.display import in_words
 from actlab.study.after import status
-from actlab.study.run import load, run
+from actlab.study.run import run
 from actlab.trainers import loop
 
 
@@ -28,7 +28,7 @@ def test_diverged_and_missing_are_two_things(toy, monkeypatch):
     found = status.of(study.replace(activation=["relu", "gelu"]))
     assert counted(found) == {"trials": 4, "recorded": 2, "diverged": 2, "missing": 2}
     assert "2 recorded, 0 ended, 0 running, 2 missing; 2 diverged; about" in in_words(found, 1)
-    swish = load(study.replace(activation="swish")).arms[0].trials[0]
+    swish = study.replace(activation="swish").arms()[0].trials[0]
     tiny.cached(swish)
     found = status.of(study.replace(activation="swish"))
     assert counted(found) == {"trials": 2, "ended": 1, "missing": 1, "diverged": 1}

@@ -81,7 +81,7 @@ def run(
             if len(recorded.runs):
                 print_table(reports.spreads(recorded))
             console.print(f"`actlab report {settings.study}` writes tables and figures into out/{settings.study}")
-        console.print(f"{store.where(settings.study)}: {done} of {len(records.arms)} records")
+        console.print(f"{store.where(settings.study)}: {done} of {len(records)} records")
         for arm, trial in records.failed:
             failed = True
             words = escape(f"{trial['error']} (traceback: {failure_of(arm)})")

@@ -65,7 +65,7 @@ class Arm:
         raise NotImplementedError
 
 
-def names_of(arms: Sequence[Arm]) -> dict[Arm, str]:
+def names_of(arms: Iterable[Arm]) -> dict[Arm, str]:
     """Name the arms of a study while it runs, with the settings in which they differ: ``charlm-gelu,
     learning_rate=0.002``."""
     records = {arm: arm.as_record for arm in arms}

@@ -97,11 +97,6 @@ class StudyRecords(dict[Arm, store.Record | None]):
     """The records of a study by its arms, in their order; ``None`` where an arm has no record."""
 
     @property
-    def arms(self) -> list[Arm]:
-        """List all its arms."""
-        return [*self]
-
-    @property
     def present(self) -> list[store.Record]:
         """List the records that there are."""
         return [record for record in self.values() if record is not None]
@@ -154,12 +149,12 @@ def run(study: Study, workers: int = 1, watch: Watch = unwatched, scheduler: str
             if wrong := missing_device(device):
                 raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
     study.prepare(records.missing)
-    names = names_of(records.arms)
+    names = names_of(records)
     for arm, record in records.items():
         if record is not None:
             watch(Recorded(names[arm], record))
     while records.missing and not records.failed:
-        names = names_of(records.arms)
+        names = names_of(records)
         for arm, record in _trained(records.missing, names, workers, watch, scheduler):
             records[arm] = record
             watch(Recorded(names[arm], record))
@@ -208,9 +203,9 @@ def bring(study: Study, train_missing: bool, workers: int = 0) -> list[store.Rec
     if not records.present:
         raise BadInput(f"{store.where(study.study)} has no record of these settings yet: train_missing=True makes them")
     if missing := records.missing:
-        names = names_of(records.arms)
+        names = names_of(records)
         print(
-            f"{store.where(study.study)} lacks {len(missing)} of {len(records.arms)} configurations, which "
+            f"{store.where(study.study)} lacks {len(missing)} of {len(records)} configurations, which "
             f"train_missing=True makes: {'; '.join(names[arm] for arm in missing)}"
         )
     return records.present
