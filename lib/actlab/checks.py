@@ -23,29 +23,21 @@ WHERE = "the notebook's parameters"
 P = TypeVar("P", bound="Study")
 
 
-def checked(namespace: dict[str, Any], cls: type[P] | None = None, /, **extra: type) -> P:
-    """Read the study that a notebook's parameters describe, in the cell after them: ``params = checked(globals())``.
+def checked(namespace: dict[str, Any], cls: type[P], /, **extra: type) -> P:
+    """Read the study that a notebook's parameters describe, in the cell after them:
+    ``params = checked(globals(), CharacterStudy)``.
 
     Args:
         namespace: the notebook's globals.
-        cls: the parameters that the notebook declares (of language models unless given); one that it leaves out, or
-            that is None, has its default.
+        cls: the parameters that the notebook declares; one that it leaves out, or that is None, has its default.
         extra: further parameters of this notebook only, each with its type.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value; the message says what is allowed.
     """
-    if namespace.get("train_missing") is True and namespace.get("workers") != 1:
-        from actlab.study.workers.startup import start_fork_server
-
-        start_fork_server()  # it loads its libraries while this process loads its own
-    from actlab.study.characters.study import CharacterStudy
-
-    study: type[Any] = cls or CharacterStudy
-    given(namespace, [*study.model_fields, "kind"], **extra)
-    values = {name: value for name in study.model_fields if (value := namespace.get(name)) is not None}
-    params: P = study.parse(values, WHERE)
-    return params
+    given(namespace, [*cls.model_fields, "kind"], **extra)
+    values = {name: value for name in cls.model_fields if (value := namespace.get(name)) is not None}
+    return cls.parse(values, WHERE)
 
 
 def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared: type) -> None:

@@ -44,18 +44,18 @@ def test_every_name_of_the_injected_cell_is_seen():
 
 def test_extra_parameters_are_checked():
     """A parameter of one notebook only is held to its type; absent ones have the study's defaults."""
-    assert checked({"trials": 7, "figure": object()}) == CharacterStudy(trials=7)
-    assert checked({"reach": 3}, reach=float) == CharacterStudy()
+    assert checked({"trials": 7, "figure": object()}, CharacterStudy) == CharacterStudy(trials=7)
+    assert checked({"reach": 3}, CharacterStudy, reach=float) == CharacterStudy()
     for value, wanted in ((1.0, int), (True, int), (None, str)):
         with pytest.raises(BadInput, match=rf"show={value!r}: expected {wanted.__name__}"):
-            checked({"show": value}, show=wanted)
+            checked({"show": value}, CharacterStudy, show=wanted)
 
 
 def test_a_whole_params_file_may_be_given():
     """`papermill -f params/X.yaml` brings the file's kind along; a field that the notebook's kind lacks is refused."""
-    assert checked(globals_after("kind = 'repro'", kind="repro", trials=2)).trials == 2
+    assert checked(globals_after("kind = 'repro'", kind="repro", trials=2), CharacterStudy).trials == 2
     with pytest.raises(UnknownName, match="trails"):
-        checked(globals_after("trails = 3", trails=3))
+        checked(globals_after("trails = 3", trails=3), CharacterStudy)
 
 
 def test_every_notebook_checks_its_parameters_and_says_their_types():
