@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from actlab import paths
-from actlab.errors import check_name
 from actlab.files import read_yaml
 from actlab.records.tables import load_curves, load_pairs
 
@@ -32,11 +31,8 @@ def judge(study: str, hypothesis: str, contrast: pd.DataFrame) -> Literal["suppo
         study: whose params file holds the plan.
         hypothesis: its ``name`` there.
         contrast: of ``contrasts`` or ``equal_loss``, with the columns that the rule names.
-
-    Raises:
-        UnknownName: no rule for this; the message lists the known ones.
     """
-    rule = rule_of(study, hypothesis)
+    rule = RULES[study][hypothesis]
     if contrast.query(rule["contradicted"]).size:
         return "contradicted"
     complete = len(contrast) == len(contrast.query(rule["supported"])) >= rule["rows"]
@@ -66,17 +62,10 @@ def predicted(study: str, contrasts: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=["plan", "prediction", "outcome"])
 
 
-def rule_of(study: str, hypothesis: str) -> Any:
-    """Return the rule of a hypothesis."""
-    check_name("plan", study, RULES)
-    check_name("hypothesis", hypothesis, RULES[study])
-    return RULES[study][hypothesis]
-
-
 def arms(study: str, hypothesis: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Load (curves, pairs along training), as ``equal_loss`` takes them, of the arms of several studies that a rule
     puts together; a column ``study`` says where each is from."""
-    chosen = rule_of(study, hypothesis)["arms"]
+    chosen = RULES[study][hypothesis]["arms"]
     curves = [_part(load_curves(part["study"]), part) for part in chosen]
     along = [_part(load_pairs(part["study"], of="along"), part) for part in chosen]
     return pd.concat(curves, ignore_index=True), pd.concat(along, ignore_index=True)
