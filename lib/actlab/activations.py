@@ -263,7 +263,7 @@ def _member(name: str) -> Activation | None:
 SYNONYMS = {"silu": "swish"}
 """PyTorch's name -> ours: a trial has ours, so that one function is trained once."""
 
-ACTIVATIONS: Table[Activation] = Table("activation", ((row.name, row) for row in _ROWS), _member)
+ACTIVATIONS = Table("activation", ((row.name, row) for row in _ROWS), _member)
 """By name; ``smelu_0.3``, ``gelu_10`` and ``swish_3`` (any beta) are made as they are asked for, and
 ``actlab.register_activation`` adds a user's own."""
 

@@ -54,7 +54,7 @@ def _dataset(name: str, description: str, files: Iterable[dict[str, Any]] = ()) 
     return name, Dataset(description, tuple(Source(name, **file) for file in files))
 
 
-DATASETS: Table[Dataset] = Table(
+DATASETS = Table(
     "dataset", [_dataset(name, **row) for name, row in read_yaml(Path(__file__).with_name("datasets.yaml")).items()]
 )
 """By name."""

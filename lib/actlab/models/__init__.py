@@ -37,10 +37,10 @@ _ROWS = (
     Model("hybridlm", HybridLM, "LSTM, one attention and one feed-forward layer", "the feed-forward layer"),
     Model("tinylstm", TinyLSTM, "LSTM and a linear head", "between the LSTM and the head"),
 )
-MODELS: Table[Model] = Table("model", ((row.name, row) for row in _ROWS))
+MODELS = Table("model", ((row.name, row) for row in _ROWS))
 """By name; ``actlab.register_model`` adds a user's own."""
 
-SCALES: dict[str, ModelConfig] = {  # vocab_size, n_layer, n_embd, n_head, block_size, dropout
+SCALES = {  # vocab_size, n_layer, n_embd, n_head, block_size, dropout
     "quick": ModelConfig(65, 2, 64, 4, 64, 0.2),
     "lite": ModelConfig(65, 2, 128, 4, 128, 0.2),
     "partial": ModelConfig(65, 2, 256, 4, 256, 0.2),

@@ -27,7 +27,7 @@ class GPT2Config(ModelConfig):
     """A key of ``symmetry.POLICIES``. The published code evaluates with the ``last`` draw."""
 
 
-GPT2_SCALES: dict[str, GPT2Config] = {  # vocab_size, n_layer, n_embd, n_head, block_size, dropout
+GPT2_SCALES = {  # vocab_size, n_layer, n_embd, n_head, block_size, dropout
     "quick": GPT2Config(512, 2, 64, 4, 64, 0.0),  # 0.14M parameters
     "mini": GPT2Config(4096, 7, 320, 5, 256, 0.0),  # 10.02M
     "124m": GPT2Config(50304, 12, 768, 12, 512, 0.0),  # 124,082,688, as published

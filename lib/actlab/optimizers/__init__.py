@@ -78,7 +78,7 @@ _ROWS = (
         {"lr": 3e-4, "betas": (0.95, 0.95), "weight_decay": 0.01, "precondition_frequency": 10},
     ),
 )
-OPTIMIZERS: Table[Optimizer] = Table("optimizer", ((row.name, row) for row in _ROWS))
+OPTIMIZERS = Table("optimizer", ((row.name, row) for row in _ROWS))
 
 
 def build_optimizer(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self, cast
 
 from pydantic import BeforeValidator
-from torch import Generator, Tensor
+from torch import Generator
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
@@ -96,7 +96,7 @@ class ImageTrial(Trial):
         since = time.perf_counter()
         losses = stacked.train(stack, images.train.pixels, images.train.labels, self.batch_size, self.epochs, orders)
         spent = (time.perf_counter() - since) / losses.numel()
-        measures: dict[str, Tensor] = {"train_loss": losses}
+        measures = {"train_loss": losses}
         for name, part in (("val", images.validation), ("test", images.test)):
             for what, values in stacked.evaluate(stack, part.pixels, part.labels).items():
                 measures[f"{name}_{what}"] = values

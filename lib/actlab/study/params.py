@@ -18,7 +18,7 @@ from actlab.study.fields import as_list, our_name
 from actlab.study.study import Study
 from actlab.study.trial import Settings
 
-KINDS: Table[str] = Table(
+KINDS = Table(
     "kind",
     [("repro", "characters.study"), ("mnist", "images"), ("ablation", "tokens"), ("twins", "characters.twins")],
 )

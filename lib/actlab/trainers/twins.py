@@ -60,7 +60,7 @@ class Design:
     """The step in which the gate of its first activation whose input is nearest to 0 is flipped."""
 
 
-DESIGNS: Mapping[str, Design] = {
+DESIGNS = {
     "own": Design(),
     "copied": Design(source=LEADER),
     RESCALED: Design(),

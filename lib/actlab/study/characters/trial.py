@@ -33,7 +33,7 @@ step); bfloat16 autocast; two threads; one weight moved by a share of its matrix
 the stream that has another seed, or ``all``."""
 CHANGED = 1_000_000
 """Added to the seed of a stream that a change names: no study has so many trials."""
-OF_CHARACTERS: dict[str, Settings] = {"ecd": {"F0": 0.0}}
+OF_CHARACTERS = {"ecd": {"F0": 0.0}}
 """Settings that depend on the losses that can be reached: the published F0 = 2 nats lies above those of characters."""
 
 
