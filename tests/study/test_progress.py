@@ -28,9 +28,9 @@ def test_a_study_is_shown(terminal):
         for event in (
             Started(3, cached=2),
             Training(one.name, trial.label, trial.iterations, 20, 2.5),
-            Ended(one.name, trial.label, {"status": "done"}),
-            Ended(one.name, trial.label, diverged),
-            Ended(one.name, trial.label, failed),
+            Ended(one.name, trial.label, {"status": "done"}, False),
+            Ended(one.name, trial.label, diverged, False),
+            Ended(one.name, trial.label, failed, False),
             Recorded(one.name, RECORD | {"avg_total_variation": math.nan}),
             Recorded(one.name, RECORD | {"avg_total_variation": 0.1}),
             Recorded(one.name, RECORD | {"trials": [{"status": "failed"}]}),

@@ -12,7 +12,7 @@ from actlab.cli.tracking import tracker
 from actlab.errors import BadInput
 from actlab.study.run import Started, Training
 
-EVENTS = [Started(2), Training("charlm-relu", "42", 60, 3, 2.5)]
+EVENTS = [Started(2, 0), Training("charlm-relu", "42", 60, 3, 2.5)]
 
 
 def track(name, folder, events=EVENTS):

@@ -100,8 +100,8 @@ def overridden(values: Settings, plugins: Sequence[str], sets: Sequence[str], ch
         set_in(values, name, value)
     if "learning_rate" in changed:
         values.pop("rates", None)
-    if changed and values.get("plan"):
-        values["plan"] = None
+    if changed:
+        values.pop("plan", None)
     if plugins:
         values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *plugins]))
     return values

@@ -5,7 +5,7 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from actlab.errors import BadInput
@@ -25,7 +25,7 @@ class Started:
     """The run has begun: so many trials are missing, beside those in the cache."""
 
     missing: int
-    cached: int = 0
+    cached: int
 
     def __str__(self) -> str:
         return f"{self.missing} trials to train, {self.cached} cached"
@@ -51,8 +51,8 @@ class Ended:
 
     arm: str
     trial: str
-    results: Mapping[str, Any] = field(default_factory=dict)
-    cached: bool = False
+    results: Results
+    cached: bool
 
     @property
     def failure(self) -> str:
@@ -65,7 +65,7 @@ class Ended:
         return f"diverged by step {history[-1]['iteration']}" if history else "diverged"
 
     def __str__(self) -> str:
-        return f"{self.arm} {self.trial}: {self.failure or 'ended'}"
+        return f"{self.arm} {self.trial}: {self.failure}"
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,9 @@ class Comparison:
         self.finals = {trial["label"]: trial["final"] for trial in results if trial["status"] == "done"}
         self.done = [trial for trial in arm.trials if trial.label in self.finals]
         any_two = arm.kind == "trials"  # an arm with changes compares each trial with the plain one of its seed
-        pairs = [(a, b) for a, b in combinations(self.done, 2) if any_two or (a.seed == b.seed and not a.change)]
-        self.couples = [(a.label, b.label) for a, b in pairs]
+        self.couples = [
+            (a.label, b.label) for a, b in combinations(self.done, 2) if any_two or (a.seed == b.seed and not a.change)
+        ]
         self.own_metrics = dict(self.measures.metrics)
         self.device = "cpu" if first.device == "mps" else first.device  # Apple's has no float64 for comparing
         self.frozen = first.compared_on(self.measures.prediction_windows)
