@@ -14,7 +14,7 @@ from torch import Tensor
 
 from actlab.data.fetch import sha256
 from actlab.data.text import TRAIN_SHARE, novels, read_text
-from actlab.data.tokens import write_shard
+from actlab.data.tokens import Tokens, write_shard
 from actlab.errors import needs
 from actlab.files import write_text
 
@@ -84,10 +84,10 @@ class TokenVocabulary:
 
     def decode(self, numbers: Tensor) -> str:
         """Return the text of a 1-D tensor of tokens."""
-        return str(self.tokenizer.decode(numbers.tolist()))
+        return self.tokenizer.decode(numbers.tolist())
 
 
-def encode(tokenizer: "Tokenizer", documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:
+def encode(tokenizer: "Tokenizer", documents: Iterable[str]) -> Tokens:
     """Return all documents as tokens, (n,) uint16, each after an end-of-text token."""
     end = tokenizer.token_to_id(END_OF_TEXT)
     parts = [

@@ -53,7 +53,7 @@ class SymmetryBreaking(nn.Module):
 
     def vectors(self) -> dict[str, Tensor]:
         """role -> (hs,) as it stands now."""
-        return {role: self.get_buffer(role) for role in self.known}
+        return dict(self.named_buffers())
 
     def draw(self) -> None:
         """New vectors, from the layer's own stream."""

@@ -157,7 +157,7 @@ class TokenTrial(LanguageTrial):
 
     @property
     def content(self) -> str:  # noqa: D102
-        return str(self.tokens.description["sha256"])
+        return self.tokens.description["sha256"]
 
     @property
     def size(self) -> GPT2Config:  # noqa: D102

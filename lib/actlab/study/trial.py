@@ -87,7 +87,7 @@ class Trial(Checked):
     @property
     def place(self) -> str:
         """Return the device on which it trains."""
-        return str(getattr(self, "device", "cpu"))
+        return getattr(self, "device", "cpu")
 
     @classmethod
     def planned(cls, point: Settings, seed: int) -> Self:
