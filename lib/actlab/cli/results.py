@@ -44,7 +44,8 @@ def report(
     model: Models = None,
     activation: Activations = None,
     group: Annotated[list[str] | None, Option(help=f"Only groups with this in their name, such as soap{MANY}")] = None,
-    reference: Annotated[str, Option(help="The activation or network to compare with.")] = "",
+    factor: Annotated[str, Option(help="The setting to compare; the activation, or the one that varies.")] = "",
+    reference: Annotated[str, Option(help="The level to compare with: gelu, or learning_rate=0.001.")] = "",
     out: Annotated[Path | None, Option(help="Folder to write to; out/STUDY unless given.")] = None,
     plots: Annotated[bool, Option(help="Draw the figures too.")] = True,
     formats: Annotated[list[str] | None, Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
@@ -60,7 +61,7 @@ def report(
         from actlab.study.fields import our_name
 
         activations = [our_name(name) for name in activations]
-    loaded = reports.load(study, _names(model), activations, reference, _names(group))
+    loaded = reports.load(study, _names(model), activations, reference, _names(group), factor)
     drawn = (_names(formats) or ["png"]) if plots else []
     written = [*map(str, reports.write(loaded, paths.located(str(out)) if out else Path("out") / study, drawn))]
     console.print("\n".join(written))

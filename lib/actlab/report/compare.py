@@ -11,8 +11,8 @@ from actlab.report.summary import levels_of
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
-    """Compare two studies as a report compares activations: a group holds the arms that share their factors and the
-    settings that vary within a study. Losses and accuracies on different data are left out.
+    """Compare two studies as a report compares the levels of a factor: a group holds the arms that share their factors
+    and the settings that vary within a study. Losses and accuracies on different data are left out.
 
     Returns:
         The settings in which the studies differ and what is not compared, a line each; ``contrasts`` of each metric,
@@ -23,10 +23,10 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     """
     if first == second:
         raise BadInput(f"{first} minus itself is nothing: name two studies")
-    both = read(first, second)
+    both = read(first, second, factor="study")
     one, other = ({*both.runs.loc[both.runs["study"] == study, "group"]} for study in (first, second))
     if not one & other:
-        names = ["; ".join(sorted(groups)) for groups in (one, other)]
+        names = ["; ".join(sorted(groups)) or "none of its own (a copy?)" for groups in (one, other)]
         raise BadInput(f"the studies share no arm: one has {names[0]}; the other {names[1]}")
     before, after = (
         levels_of([record for record in both.records if record["study"] == study]) for study in (first, second)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from actlab.figures import plots
 from actlab.records.tables import curves_of
-from actlab.report.arms import ARM
+from actlab.report.factor import ARM
 from actlab.report.study import METRIC, Report, main
 
 

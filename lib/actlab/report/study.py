@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
 from actlab.records.labels import EVERY, PAIR_METRICS, Metric, clipped, of_trials
 from actlab.records.store import Record, where
-from actlab.report.arms import ARM, named
+from actlab.report.factor import ARM, named
 from actlab.report.rates import rates_of
 from actlab.statistics.contrasts import contrasts, means
 from actlab.statistics.estimate import log_limits
@@ -27,6 +28,8 @@ class Report:
     """What is reported: some arms of a study. Every table has the columns ``ARM``."""
 
     study: str
+    factor: str
+    """The setting whose levels are compared."""
     arms: list[tables.Arm]
     trials: pd.DataFrame
     """A row a trial of every kind of record."""
@@ -99,11 +102,12 @@ class Report:
         return replace(self, arms=[arm for arm in self.arms if arm[0]["arm"] in names], **parts)
 
 
-def read(*studies: str) -> Report:
-    """Read recorded studies without estimates."""
+def read(*studies: str, factor: str = "") -> Report:
+    """Read recorded studies without estimates; the factor unless given is the activation, or the one setting that
+    varies."""
     arms = [arm for study in studies for arm in tables.arms_of(study, "all")]
-    names = named([record for record, _ in arms])
-    return Report(studies[0], arms, tables.trials_of(arms).merge(names), tables.pairs_of(arms).merge(names))
+    factor, names = named([record for record, _ in arms], factor)
+    return Report(studies[0], factor, arms, tables.trials_of(arms).merge(names), tables.pairs_of(arms).merge(names))
 
 
 def load(
@@ -112,19 +116,22 @@ def load(
     activations: Sequence[str] = (),
     reference: str = "",
     groups: Sequence[str] = (),
+    factor: str = "",
 ) -> Report:
     """Load a recorded study, whole or only some models, activations and groups of it.
 
     Args:
         study: its name.
         models, activations, groups: those to show; a group by a part of its name.
-        reference: the activation, or network, that others are compared with.
+        reference: the level that others are compared with; ``learning_rate=0.001`` names the factor too.
+        factor: the setting that is compared; unless given the activation, or the one setting that varies.
 
     Raises:
-        UnknownName: a study, model, activation or reference without a record.
+        UnknownName: a study, model, activation, factor or reference without a record.
         BadInput: no trials that differ in the seed alone, no such group.
     """
-    whole = read(study)
+    of_factor, _, level = reference.rpartition("=")
+    whole = read(study, factor=factor or of_factor)
     chosen = whole.trials
     for column, names in (("model", models), ("activation", activations)):
         for name in names:
@@ -135,9 +142,11 @@ def load(
         known = "; ".join(whole.runs["group"].unique()) or "none"
         raise BadInput(f"no group of {where(study)} has {' or '.join(groups) or 'plain trials'}: they are {known}")
     levels = settings.in_order(whole.runs["arm"])
-    if reference:
-        check_name("reference", reference, levels, where(study))
-    reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
+    with suppress(ValueError):
+        level = settings.text(float(level))
+    if level:
+        check_name("reference", level, levels, where(study))
+    reference = next(name for name in (level, "relu", "gelu", *levels) if name in levels)
     report = replace(
         whole, reference=reference, estimates=estimates_of(whole), differences=differences_of(whole, reference)
     )

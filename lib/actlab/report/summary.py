@@ -13,7 +13,7 @@ from actlab.records import settings
 from actlab.records.labels import Metric, of_trials, small, words
 from actlab.records.store import Record
 from actlab.records.tables import load_baselines
-from actlab.report.arms import ARM
+from actlab.report.factor import ARM
 from actlab.report.study import METRIC, Report
 from actlab.statistics.significance import ALPHA
 
@@ -102,7 +102,7 @@ def _settings(report: Report) -> Iterator[str]:
     """Say what all arms share, what differs, what learned too little, and what the training took."""
     levels = [f"{name} {' | '.join(values)}" for name, values in levels_of(report.records).items()]
     yield f"settings, with | where arms differ: {'; '.join(levels)}"
-    yield f"compared with {report.reference} (--reference)"
+    yield f"compared: {report.factor}, with {report.reference} as the reference (--factor, --reference)"
     trials = report.trials.drop_duplicates([*ARM, "trial"])  # a changed repetition has the plain trial of its arm
     yield f"trials: {', '.join(f'{count} {status}' for status, count in trials['status'].value_counts().items())}"
     if failed := sorted((paths.results() / report.study / "failed").glob(paths.RECORDS)):
