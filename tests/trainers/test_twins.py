@@ -12,19 +12,19 @@ from torch import nn
 from torch.nn import functional as F
 
 from actlab.errors import BadInput
+from actlab.study.characters.twins import design, with_sources
 from actlab.trainers.determinism import nudge_one_weight, weights_sha256
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.twins import (
     NEAR,
     RESCALED_TO,
+    Design,
     Network,
     Pair,
     begin,
     compared,
-    design,
     rescale,
     train_together,
-    with_sources,
 )
 from actlab.trainers.windows import RandomWindows, cover, spread
 
@@ -41,7 +41,11 @@ def together(names, activation="relu", moved=True, model="nanotransformer"):
 def rows_of(leader, followers, batch, iterations=tiny.RECIPE.iterations, windows=None):
     """The measured rows of a lockstep, whose predictions are compared at the end alone."""
     windows = windows or spread(tiny.text(), 8, 4)
-    return [*train_together(leader, followers, batch, iterations, tiny.adamw, 42, windows, iterations)]
+    networks = {"": Network("", leader, Design("", beside=()), optimizer=tiny.adamw(leader))}
+    for name, net in followers.items():
+        optimizer = None if name == "untrained" else tiny.adamw(net)
+        networks[name] = Network(name, net, design(name), networks.get(design(name).source), optimizer)
+    return [*train_together([*networks.values()], batch, iterations, 42, windows, iterations)]
 
 
 def test_the_leader_is_an_ordinary_run():

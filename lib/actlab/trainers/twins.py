@@ -10,33 +10,27 @@ began. How fast it leaves again is the largest Lyapunov exponent of training (Be
 """
 
 import math
-import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.optim import Optimizer
 
 from actlab.activations import slope
-from actlab.errors import BadInput
 from actlab.metrics import total_variation
 from actlab.models import LanguageModel
 from actlab.trainers.determinism import nudge_one_weight, reproducible
 from actlab.trainers.seeds import derive
 from actlab.trainers.windows import Windows
 
-RESCALED = "rescaled"
-"""The follower that is put back to ``RESCALED_TO`` after the first step and after every ``RESCALED_EVERY``-th from
-there: its ``weight_distance`` just before, over ``RESCALED_TO``, is the growth over these steps."""
 RESCALED_EVERY = 10
 RESCALED_TO = 1e-8
 """L2 distance of all weights: what one bit of one weight is in float32. In float64 rounding adds a millionth of it."""
-LEADER, UNTRAINED = "", "untrained"
+LEADER = ""
 NEAR = 0.03
 """An input is near the corner where it is below this share of the root mean square of its layer's inputs."""
 
@@ -58,57 +52,9 @@ class Design:
     """The networks that it is compared with."""
     flip: int | None = None
     """The step in which the gate of its first activation whose input is nearest to 0 is flipped."""
-
-
-DESIGNS = {
-    "own": Design(),
-    "copied": Design(source=LEADER),
-    RESCALED: Design(),
-    "near": Design(source=LEADER, near=True),
-    "elsewhere": Design(source=LEADER, near=False),
-    "third": Design("second bit", source="own", beside=(LEADER, "own")),
-    UNTRAINED: Design("", beside=()),
-    "frozen": Design("", source=UNTRAINED),
-    "frozen-bit": Design(source=UNTRAINED, beside=("frozen",)),
-    "other": Design("seed"),
-    "driven": Design("", source="other"),
-    "driven-bit": Design(source="other", beside=("driven",)),
-    "other-copied": Design("seed", source=LEADER),
-}
-"""The followers with a name of their own. ``untrained`` stays as it was initialised, and lends its masks."""
-
-
-def design(name: str) -> Design:
-    """Find the design of a follower; ``BadInput`` lists how one may be called.
-
-    ``own``, ``copied``: one bit away, with its own slopes or the leader's; ``own-50``, ``copied-50``: until that step
-    only; ``own-1e-9``, ``own-ulp``: with that first change; ``flip-50``: the leader, but for one gate in that step; or
-    another name of ``DESIGNS``.
-    """
-    if name in DESIGNS:
-        return DESIGNS[name]
-    mode, _, ending = name.partition("-")
-    if mode in ("own", "copied") and re.fullmatch(r"ulp|1e-\d{1,2}", ending):
-        return replace(DESIGNS[mode], change=ending)
-    if re.fullmatch(r"[1-9]\d*", ending):
-        step = int(ending)
-        if mode == "own":
-            return Design(source=LEADER, copying=range(step, sys.maxsize))
-        if mode == "copied":
-            return Design(source=LEADER, copying=range(step))
-        if mode == "flip":
-            return Design("", flip=step)
-    known = ["own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
-    raise BadInput(f"a follower is called {', '.join(known)}, not {name!r}")
-
-
-def with_sources(names: Iterable[str]) -> list[str]:
-    """List these followers, and before each the networks whose slopes it uses or that it is compared with."""
-    found: list[str] = []
-    for name in names:
-        made = design(name)
-        found += [*with_sources(filter(None, (made.source, *made.beside))), name]
-    return list(dict.fromkeys(found))
+    rescaled: bool = False
+    """It is put back to ``RESCALED_TO`` after the first step and after every ``RESCALED_EVERY``-th from there: its
+    ``weight_distance`` just before, over ``RESCALED_TO``, is the growth over these steps."""
 
 
 def begin(net: LanguageModel, change: str, dtype: torch.dtype) -> LanguageModel:
@@ -129,7 +75,7 @@ class Network:
     """A network in lockstep, with what enters its activations in a forward pass, in their order."""
 
     name: str
-    net: nn.Module
+    net: LanguageModel
     design: Design = Design("")
     source: "Network | None" = None
     """The network whose slopes it uses."""
@@ -282,11 +228,9 @@ def rescale(leader: Network, follower: Network, share: float) -> None:
 
 
 def train_together(
-    leader: nn.Module,
-    followers: Mapping[str, nn.Module],
+    networks: Sequence[Network],
     batch: Callable[[int], tuple[Tensor, Tensor]],
     iterations: int,
-    optimizer: Callable[[nn.Module], Optimizer],
     seed: int,
     windows: Windows,
     evaluate_every: int,
@@ -295,11 +239,10 @@ def train_together(
     """Train a leader and its followers in lockstep: the same batches and the same dropout masks at every step.
 
     Args:
-        leader, followers: after their first changes, on the CPU; the followers by their names (``design``), a source
-            before those who copy it. Changed in place.
+        networks: after their first changes, on the CPU: the leader, then its followers, a source before those who copy
+            it. Changed in place.
         batch: (inputs, targets) of a step (from 0), both (B, T) int64.
         iterations: steps.
-        optimizer: a fresh one of a network.
         seed: makes the stream ``dropout``, as in ``loop``.
         windows: on which predictions are compared, every ``evaluate_every`` steps and at the last.
         on_progress: called with (iteration, the leader's loss) after each step.
@@ -313,18 +256,14 @@ def train_together(
         the product of the three is what is expected of this step), ``gradient_distance`` (norm of the difference over
         the other's norm), ``weight_distance`` (after the step, L2) and, where it is compared, ``compared``.
     """
-    networks = {LEADER: Network(LEADER, leader, optimizer=optimizer(leader))}
-    for name, net in followers.items():
-        made = design(name)
-        source = None if made.source is None else networks[made.source]
-        networks[name] = Network(name, net, made, source, None if name == UNTRAINED else optimizer(net))
-    pairs = [Pair(networks[beside], networks[name]) for name in followers for beside in networks[name].design.beside]
+    named = {network.name: network for network in networks}
+    pairs = [Pair(named[beside], network) for network in networks for beside in network.design.beside]
     with reproducible(derive(seed, "dropout")):
         for iteration in range(iterations):
             last = iteration == iterations - 1
             tokens, targets = batch(iteration)
             dropout, losses = torch.get_rng_state(), []
-            for network in networks.values():
+            for network in networks:
                 torch.set_rng_state(dropout)
                 losses.append(network.backward(tokens, targets, iteration))
             rows: list[dict[str, float | str]] = []
@@ -333,16 +272,16 @@ def train_together(
                 if iteration < 100 or iteration % 10 == 0 or last:
                     rows.append({"iteration": iteration, "change": pair.other.name, "beside": pair.one.name})
                     rows[-1] |= {"gradient_distance": pair.gradient_distance(), **pair.row()}
-            for network in networks.values():
+            for network in networks:
                 if network.optimizer is not None:
                     network.optimizer.step()
             if on_progress is not None:
                 on_progress(iteration + 1, losses[0])
             if rows and (last or (iteration and iteration % evaluate_every == 0)):
-                for row, more in zip(rows, compared(networks.values(), pairs, windows, iteration), strict=True):
+                for row, more in zip(rows, compared(networks, pairs, windows, iteration), strict=True):
                     row.update(more)
             for pair, row in zip(pairs, rows, strict=False):
                 away = distance(pair.one.net.parameters(), pair.other.net.parameters())
                 yield row | {"weight_distance": away}
-                if pair.other.name == RESCALED and iteration % RESCALED_EVERY == 0 and away:
+                if pair.other.design.rescaled and iteration % RESCALED_EVERY == 0 and away:
                     rescale(pair.one, pair.other, RESCALED_TO / away)

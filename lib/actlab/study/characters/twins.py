@@ -1,10 +1,12 @@
 """Twins: for each seed a leader and its followers, trained in lockstep (``trainers.twins``). A follower is a change of
-its leader, named as ``trainers.twins.design`` says."""
+its leader, named as ``design`` says."""
 
 import math
+import re
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self, cast
@@ -16,7 +18,6 @@ from torch.optim import Optimizer
 
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
-from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study.characters.comparison import CharacterArm
 from actlab.study.characters.study import CharacterStudy
@@ -27,15 +28,7 @@ from actlab.study.trial import Outcome, Report, Results, Task, weights
 from actlab.trainers import loop
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import evaluate
-from actlab.trainers.twins import (
-    LEADER,
-    RESCALED,
-    Design,
-    begin,
-    design,
-    train_together,
-    with_sources,
-)
+from actlab.trainers.twins import LEADER, Design, Network, begin, train_together
 from actlab.trainers.windows import RandomWindows
 
 NOT_OF_TWINS = (
@@ -46,6 +39,56 @@ NOT_OF_TWINS = (
 
 OF_FLOAT32 = ("", "bit", "second bit", "seed")
 """First changes that float32 holds."""
+UNTRAINED = "untrained"
+DESIGNS = {
+    "own": Design(),
+    "copied": Design(source=LEADER),
+    "rescaled": Design(rescaled=True),
+    "near": Design(source=LEADER, near=True),
+    "elsewhere": Design(source=LEADER, near=False),
+    "third": Design("second bit", source="own", beside=(LEADER, "own")),
+    UNTRAINED: Design("", beside=()),
+    "frozen": Design("", source=UNTRAINED),
+    "frozen-bit": Design(source=UNTRAINED, beside=("frozen",)),
+    "other": Design("seed"),
+    "driven": Design("", source="other"),
+    "driven-bit": Design(source="other", beside=("driven",)),
+    "other-copied": Design("seed", source=LEADER),
+}
+"""The followers with a name of their own. ``untrained`` stays as it was initialised, and lends its masks."""
+
+
+def design(name: str) -> Design:
+    """Find the design of a follower; ``BadInput`` lists how one may be called.
+
+    ``own``, ``copied``: one bit away, with its own slopes or the leader's; ``own-50``, ``copied-50``: until that step
+    only; ``own-1e-9``, ``own-ulp``: with that first change; ``flip-50``: the leader, but for one gate in that step; or
+    another name of ``DESIGNS``.
+    """
+    if name in DESIGNS:
+        return DESIGNS[name]
+    mode, _, ending = name.partition("-")
+    if mode in ("own", "copied") and re.fullmatch(r"ulp|1e-\d{1,2}", ending):
+        return replace(DESIGNS[mode], change=ending)
+    if re.fullmatch(r"[1-9]\d*", ending):
+        step = int(ending)
+        if mode == "own":
+            return Design(source=LEADER, copying=range(step, sys.maxsize))
+        if mode == "copied":
+            return Design(source=LEADER, copying=range(step))
+        if mode == "flip":
+            return Design("", flip=step)
+    known = ["own-STEPS", "copied-STEPS", "own-1e-9", "copied-ulp", "flip-STEP", *DESIGNS]
+    raise BadInput(f"a follower is called {', '.join(known)}, not {name!r}")
+
+
+def with_sources(names: Iterable[str]) -> list[str]:
+    """List these followers, and before each the networks whose slopes it uses or that it is compared with."""
+    found: list[str] = []
+    for name in names:
+        made = design(name)
+        found += [*with_sources(filter(None, (made.source, *made.beside))), name]
+    return list(dict.fromkeys(found))
 
 
 class TwinTrial(CharacterTrial):
@@ -75,25 +118,27 @@ class TwinTrial(CharacterTrial):
         eps = 1e-4 if self.optimizer == "adamw-eps" else 1e-8
         return torch.optim.AdamW(parameters, rate, eps=eps, weight_decay=self.weight_decay, fused=True)
 
-    def at_first(self, follower: str) -> LanguageModel:
-        """Make the network of a follower, or of the leader, after its first change."""
-        made = design(follower) if follower else Design("")
+    def network_of(self, name: str, made: Design, source: Network | None) -> Network:
+        """Make a network after its first change."""
         start = self.with_change(self.seed, "init" if made.change == "seed" else PLAIN)
-        return begin(start.fresh(), made.change, getattr(torch, self.dtype))
+        net = begin(start.fresh(), made.change, getattr(torch, self.dtype))
+        return Network(name, net, made, source, None if name == UNTRAINED else self.stepped_by(net))
 
     def train(self, task: Task, place: Path | None, report: Report | None) -> list[Outcome]:
         """Train the task's trials beside their leader, to the end; it lasts minutes and leaves no checkpoint."""
         validation = self.validation_set()
-        followers = {name: self.at_first(name) for name in with_sources([t.change for t in task.trials if t.change])}
-        nets = {LEADER: self.at_first(LEADER), **followers}
+        networks = {LEADER: self.network_of(LEADER, Design("", beside=()), None)}
+        for name in with_sources(trial.change for trial in task.trials if trial.change):
+            made = design(name)
+            networks[name] = self.network_of(name, made, None if made.source is None else networks[made.source])
         batches = RandomWindows(self.text.train, self.size.block_size, self.recipe, self.seed)
         progress, since = loop.Progress(), time.perf_counter()
-        lockstep = nets[LEADER], followers, batches.batch, self.iterations, self.stepped_by, self.seed
+        lockstep = [*networks.values()], batches.batch, self.iterations, self.seed
         rows = list(train_together(*lockstep, validation, self.evaluate_every, report))
-        progress.seconds["training"] = (time.perf_counter() - since) / len(nets)
+        progress.seconds["training"] = (time.perf_counter() - since) / len(networks)
         outcomes = []
         for trial in cast("tuple[Self, ...]", task.trials):
-            net = nets[trial.change].float()
+            net = networks[trial.change].net.float()
             final = {"iteration": self.iterations, **evaluate(net, validation)}
             status = "done" if math.isfinite(final["val_loss"]) else "diverged"
             end = loop.Trained(status, replace(progress, history=[final]), weights_sha256(net))
@@ -134,8 +179,8 @@ class TwinStudy(CharacterStudy):
     noise_floor: Literal[False] = False
     """None: the followers take its place."""
     followers: Axis[str] = ("own", "copied")
-    """Networks beside the leader: how they start and whose slopes they use (``trainers.twins.design``); rescaled: put
-    back close to the leader every ten steps."""
+    """Networks beside the leader: how they start and whose slopes they use (``study.characters.twins.design``);
+    rescaled: put back close to the leader every ten steps."""
 
     @model_validator(mode="after")
     def _trains_as_twins_do(self) -> Self:
@@ -150,7 +195,7 @@ class TwinStudy(CharacterStudy):
                     f"activation={gated[0]}: {name} copies slopes, and a product of two inputs has no single one: "
                     "choose the followers own or rescaled"
                 )
-            if (name == RESCALED or made.change not in OF_FLOAT32) and self.levels("dtype") != ("float64",):
+            if (made.rescaled or made.change not in OF_FLOAT32) and self.levels("dtype") != ("float64",):
                 raise BadInput(
                     f"followers: {name} differs from its leader by less than float32 holds; give dtype: float64"
                 )
