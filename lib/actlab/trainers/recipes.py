@@ -45,7 +45,7 @@ class Recipe:
         return of_decays if isinstance(self.average, tuple) else of_decays[str(self.average)]
 
     def evaluated_in(self, iteration: int) -> str:
-        """Type of the products of an evaluation. bfloat16 moves the losses of a curve by about 1e-4 nats, and takes
+        """Type of the products of an evaluation. bfloat16 moves the losses of a curve by less than 1e-4 nats, and takes
         half of the time on a CPU; a GPU's evaluations are short."""
         return self.dtype if iteration < self.iterations and self.device == "cpu" else "float32"
 
