@@ -47,7 +47,7 @@ def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository, monkeyp
 
 
 def needs_history():
-    """Skips a test where there is no repository, or a shallow clone of it, as README makes one."""
+    """Skips a test where there is no repository, or a shallow clone of it."""
     if (paths.git("rev-parse", "--is-shallow-repository") or "true").strip() == "true":
         pytest.skip("the whole history of the repository is not here")
 
