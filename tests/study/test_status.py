@@ -6,9 +6,11 @@ from unittest.mock import Mock
 import pytest
 import tiny
 
+from actlab import paths
 from actlab.cli.display import in_words
 from actlab.study.after import status
 from actlab.study.run import run
+from actlab.study.tokens import TokenStudy
 from actlab.trainers import loop
 
 
@@ -32,6 +34,13 @@ def test_diverged_and_missing_are_two_things(toy, monkeypatch):
     tiny.cached(swish)
     found = status.of(study.replace(activation="swish"))
     assert counted(found) == {"trials": 2, "ended": 1, "missing": 1, "diverged": 1}
+
+
+def test_no_text_is_tokenized_to_say_what_is_missing(cats):
+    """A hundred novels would take minutes."""
+    found = status.of(TokenStudy.parse({**tiny.ABLATION, "optimizer": "sgdm", "trials": 2}))
+    assert counted(found).keys() == {"trials", "missing"}
+    assert not [*paths.cache().rglob("*.bin")]
 
 
 def test_a_shared_trial_counts_once(toy):

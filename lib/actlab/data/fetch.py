@@ -59,12 +59,12 @@ DATASETS = Table(
 )
 """By name."""
 DOWNLOADS = ContextVar("DOWNLOADS", default=True)
-"""Whether what is missing is downloaded."""
+"""Whether what is missing is downloaded, and a text tokenized."""
 
 
 @contextmanager
 def no_download() -> Iterator[None]:
-    """Make a missing file a ``DataError`` at once, within it."""
+    """Make missing data a ``DataError`` at once, within it."""
     before = DOWNLOADS.set(False)
     try:
         yield

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from actlab.data.fetch import sha256
+from actlab.data.fetch import DOWNLOADS, sha256
 from actlab.data.text import TRAIN_SHARE, novels, read_text
 from actlab.data.tokens import Tokens, write_shard
-from actlab.errors import needs
+from actlab.errors import DataError, needs
 from actlab.files import write_text
 
 if TYPE_CHECKING:
@@ -111,11 +111,13 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         The manifest: name, vocab_size (actual), requested, text_sha256, characters, and for each split its files with
         tokens and sha256.
     """
+    file = out / "manifest.json"
+    if not (file.exists() or DOWNLOADS.get()):
+        raise DataError(f"{name} is not tokenized yet")
     documents, digest = documents_of(name), hashlib.sha256()
     for document in (*documents["train"], "", *documents["val"]):
         digest.update(hashlib.sha256(document.encode()).digest())
     source = {"requested": vocab_size, "text_sha256": digest.hexdigest()}
-    file = out / "manifest.json"
     if file.exists():
         existing: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         if source.items() <= existing.items():

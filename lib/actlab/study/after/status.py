@@ -1,5 +1,5 @@
 """How far a study is: trials of every arm by their state, from records, cache and locks, and the time that is left,
-from what ended trials took. Downloads nothing."""
+from what ended trials took. Downloads and tokenizes nothing."""
 
 import math
 from contextlib import suppress
