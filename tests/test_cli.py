@@ -91,6 +91,8 @@ run sub/nowhere.yaml: cannot read sub/nowhere.yaml
 run zzz.yaml: "no such file: zzz.yaml"
 status repro-ligth: "did you mean 'repro-lite'?"
 run PARAMS iteration=3: did you mean 'iterations'?
+run PARAMS dataset=sub/nowhere.txt: sub/nowhere.txt
+run study=mine: name a params file too
 run PARAMS --activation rleu: unknown activation 'rleu'
 run PARAMS --model convlm: unknown model 'convlm' in  # a filter only takes away
 run PARAMS --model nanotransformer,convlm: known are nanotransformer

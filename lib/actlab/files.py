@@ -4,6 +4,7 @@ import os
 import platform
 from contextlib import suppress
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import yaml
@@ -22,7 +23,7 @@ def write_bytes(path: Path, content: bytes) -> Path:
     Raises:
         DiskError: the file cannot be written: no space, no permission, no such folder.
     """
-    work = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}")
+    work = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}.{get_ident()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with work.open("wb") as file:

@@ -4,6 +4,7 @@ study that grows keeps the bits of its trials, and two runs agree on one record.
 import pickle
 import shutil
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -161,3 +162,17 @@ def test_the_first_of_two_runs_is_kept_and_another_result_refused():
     assert {**first, "checksum": store.checksum(first)} == finish(one, later) == recorded(one)
     with pytest.raises(RecordError, match="holds a different result; move it away"):
         finish(one, other)
+
+
+def test_two_threads_give_the_bits_of_one(toy, monkeypatch, tmp_path):
+    """A network that one of them makes draws nothing from the stream of the other's dropout."""
+    studies = [toy.replace(activation=name, study=name, iterations=40, trials=4) for name in ("relu", "gelu", "swish")]
+
+    def weights(records):
+        return [trial["weights_sha256"] for trial in records.present[0]["trials"]]
+
+    alone = [weights(run(study)) for study in studies]
+    for folder in ("ACTLAB_CACHE", "ACTLAB_RESULTS"):
+        monkeypatch.setenv(folder, str(tmp_path / "threads" / folder))
+    with ThreadPoolExecutor(3) as pool:
+        assert [weights(records) for records in pool.map(run, studies)] == alone

@@ -102,13 +102,12 @@ def _studies(
     from actlab.study.params import filtered, read_params
 
     filters = {"model": model, "activation": activation}
-    settings = [*(sets or ()), *(str(path) for path in params if "=" in path.name)]
-    studies = []
-    for path in params:
-        if "=" not in path.name:
-            study = read_params(path, plugins or (), settings, **changes)
-            studies.append(filtered(study, str(path), filters))
-    return studies
+    files = [path for path in params if "=" not in str(path) or path.exists()]
+    if not files:
+        raise BadInput("name a params file too, such as params/repro-quick.yaml")
+    settings = [*(sets or ()), *(str(path) for path in params if path not in files)]
+    studies = [read_params(path, plugins or (), settings, **changes) for path in files]
+    return [filtered(study, str(path), filters) for study, path in zip(studies, files, strict=True)]
 
 
 @app.command()

@@ -19,7 +19,7 @@ from actlab.records.schema import check_record
 from actlab.records.settings import without_trials
 from actlab.records.strict import in_json, with_numbers
 from actlab.study.arm import Arm
-from actlab.study.cache import code, machine
+from actlab.study.cache import ONE_TRIAL, code, machine
 from actlab.study.trial import Results
 from actlab.trainers import setup
 
@@ -81,10 +81,12 @@ def origin_of(data: dict[str, Any]) -> dict[str, Any]:
 
 def record_of(arm: Arm, results: list[Results]) -> store.Record:
     """Make the record of an arm whose trials have all ended."""
-    setup.prepare()  # on one thread, whoever measures
     first = arm.trials[0]
+    with ONE_TRIAL:  # a network that is made draws from the stream of another thread's training
+        setup.prepare()  # on one thread, whoever measures
+        measured = arm.measured(results)
     return {
-        **arm.measured(results),
+        **measured,
         "config": dict(arm.config),
         "study": arm.study,
         "arm": arm.id,

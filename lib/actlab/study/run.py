@@ -11,7 +11,7 @@ from typing import Any
 from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study.arm import Arm, names_of, together
-from actlab.study.cache import cached, code, run_task
+from actlab.study.cache import ONE_TRIAL, cached, code, run_task
 from actlab.study.params import study_of
 from actlab.study.record import check_growth, finish, record_of, recorded
 from actlab.study.study import Study
@@ -148,7 +148,8 @@ def run(study: Study, workers: int = 1, watch: Watch = unwatched, scheduler: str
         for device in {arm.trials[0].place for arm in records.missing}:
             if wrong := missing_device(device):
                 raise BadInput(f"device={device}: {wrong}; use device=cpu, or a machine that has it")
-    study.prepare(records.missing)
+    with ONE_TRIAL:
+        study.prepare(records.missing)
     names = names_of(records)
     for arm, record in records.items():
         if record is not None:
