@@ -361,8 +361,8 @@ def tiny_network(model: str, activation: Activation) -> LanguageModel:
 
 @torch.no_grad()
 def fault_of(model: str, row: Activation) -> str:
-    """Find what is wrong with a model and its activation, if anything is: NaN, chance, an activation that is not
-    reached, a model that sees the future."""
+    """Find what is wrong with a model and its activation, if anything is: its shape, NaN, chance, an activation that
+    is not reached, a model that sees the future."""
     tokens = torch.arange(2 * TINY.block_size).view(2, -1) * 7 % TINY.vocab_size  # (B, T)
 
     def shifted(**arguments: Any) -> nn.Module:
@@ -371,7 +371,9 @@ def fault_of(model: str, row: Activation) -> str:
         return module
 
     network = tiny_network(model, row)
-    logits = network(tokens)  # (B, T, V)
+    logits, expected = network(tokens), (*tokens.shape, TINY.vocab_size)  # (B, T, V)
+    if logits.shape != expected:
+        return f"it gives logits of shape {tuple(logits.shape)} in place of (B, T, V), here {expected}"
     if not logits.isfinite().all():
         return "it gives NaN, or numbers beyond float32"
     if not logits.equal(tiny_network(model, row)(tokens)):

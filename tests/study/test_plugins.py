@@ -138,13 +138,14 @@ WRONG = {
     "self.act(self.tokens(tokens.roll(-1, 1)))": "position 0 or before sees position 1 or later: it would",
     "self.tokens(tokens)": "its logits do not depend on its activation",
     "self.act(self.tokens(tokens)) + np.random.default_rng().random()": "two networks of one seed give two results",
+    "self.act(self.tokens(tokens))[:, :-1]": "it gives logits of shape",
     "self.act(self.tokens(tokens)) / 0 * 0": "it gives NaN, or numbers beyond float32",
 }
 
 
 @pytest.mark.parametrize("logits", WRONG)
 def test_a_part_that_breaks_the_science_is_not_trained(logits, toy, mine, monkeypatch):
-    """A model that sees the future, ignores its activation, gives NaN, or draws from a stream without a seed."""
+    """A model that sees the future or ignores its activation, gives NaN or a wrong shape, draws without a seed."""
     study = {"study": "seer", "plugins": ["my_parts.py"], "model": ["seer"], "activation": ["relu"], "trials": 2}
     mine.write_text(SEER.format(logits=logits))
     monkeypatch.setattr("actlab.study.run._trained", Mock(side_effect=AssertionError("trained")))
