@@ -29,8 +29,10 @@ settings.load_profile("house")
 
 def pytest_collection_modifyitems(items):
     """Slow tests begin first, and of these whole runs, so that none is left alone at the end."""
-    slow = [item for item in items if "slow" in item.keywords]
-    items[:] = [*reversed(slow), *(item for item in items if item not in slow)]
+    slow, quick = [], []
+    for item in items:
+        (slow if "slow" in item.keywords else quick).append(item)
+    items[:] = [*reversed(slow), *quick]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -361,8 +361,8 @@ def tiny_network(model: str, activation: Activation) -> LanguageModel:
 
 @torch.no_grad()
 def fault_of(model: str, row: Activation) -> str:
-    """Find what is wrong with a model and its activation, if anything is: its shape, NaN, chance, an activation that
-    is not reached, a model that sees the future."""
+    """Find what is wrong with a model and its activation, if anything is: its shape, NaN, random numbers without
+    a seed, an activation that is not reached, a model that sees the future."""
     tokens = torch.arange(2 * TINY.block_size).view(2, -1) * 7 % TINY.vocab_size  # (B, T)
 
     def shifted(**arguments: Any) -> nn.Module:

@@ -58,18 +58,18 @@ DATASETS = Table(
     "dataset", [_dataset(name, **row) for name, row in read_yaml(Path(__file__).with_name("datasets.yaml")).items()]
 )
 """By name."""
-DOWNLOADS = ContextVar("DOWNLOADS", default=True)
-"""Whether what is missing is downloaded, and a text tokenized."""
+MAY_PREPARE = ContextVar("MAY_PREPARE", default=True)
+"""Whether missing data are prepared: downloaded, or tokenized."""
 
 
 @contextmanager
-def no_download() -> Iterator[None]:
-    """Make missing data a ``DataError`` at once, within it."""
-    before = DOWNLOADS.set(False)
+def nothing_prepared() -> Iterator[None]:
+    """Download and tokenize nothing, within it: missing data are a ``DataError`` at once."""
+    before = MAY_PREPARE.set(False)
     try:
         yield
     finally:
-        DOWNLOADS.reset(before)
+        MAY_PREPARE.reset(before)
 
 
 def _open(path: Path) -> BinaryIO:
@@ -95,7 +95,7 @@ def fetch(source: Source) -> Path:
     if not path.exists():
         known = None if path.suffix == ".gz" else f"sha256:{source.sha256}"  # pooch can only check the wrapper
         try:
-            if not DOWNLOADS.get():
+            if not MAY_PREPARE.get():
                 raise DataError("none was tried")
             pooch.retrieve(source.url, known, fname=path.name, path=path.parent, progressbar=False)
         except Exception as error:  # requests' and pooch's errors share no base class

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from actlab.data.fetch import DOWNLOADS, sha256
+from actlab.data.fetch import MAY_PREPARE, sha256
 from actlab.data.text import TRAIN_SHARE, novels, read_text
 from actlab.data.tokens import Tokens, write_shard
 from actlab.errors import DataError, needs
@@ -112,7 +112,7 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         tokens and sha256.
     """
     file = out / "manifest.json"
-    if not (file.exists() or DOWNLOADS.get()):
+    if not (file.exists() or MAY_PREPARE.get()):
         raise DataError(f"{name} is not tokenized yet")
     documents, digest = documents_of(name), hashlib.sha256()
     for document in (*documents["train"], "", *documents["val"]):

@@ -1,6 +1,5 @@
 """The one path of a trial of any kind: cache, lock, checkpoint, training. What a trial leaves lies in one file, known
-by the trial's settings, its data, the code that trains (its commit, its hash) and the machine; its snapshots lie beside
-it."""
+by the trial's settings, its data, the hash of the code that trains and the machine; its snapshots lie beside it."""
 
 import ast
 import hashlib

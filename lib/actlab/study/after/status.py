@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from actlab.data.fetch import no_download
+from actlab.data.fetch import nothing_prepared
 from actlab.errors import DataError
 from actlab.study.arm import names_of, together
 from actlab.study.cache import cached, place_of
@@ -55,7 +55,7 @@ def of(study: Study) -> pd.DataFrame:
 def state_of(task: Task) -> tuple[str, Results]:
     """Find the state of a trial without a record, and its results, if it has ended."""
     try:
-        with no_download(), suppress(DataError):  # what is cached is known by its data, too
+        with nothing_prepared(), suppress(DataError):  # what is cached is known by its data, too
             if (results := cached(task)) is not None:
                 return "ended", results[0]
             lock = place_of(task.first).with_suffix(".lock")
