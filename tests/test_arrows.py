@@ -2,6 +2,7 @@
 
 import ast
 import io
+import os
 import re
 import subprocess
 import sys
@@ -104,3 +105,25 @@ def test_reading_results_needs_no_torch():
     modules = ", ".join(sorted(set().union(*map(modules_of, ("statistics", "records", "figures")))))
     code = f"import sys, actlab, {modules}; actlab.load; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0
+
+
+TRAINING = """
+import sys
+from actlab.study.cache import train_afresh
+from actlab.study.params import study_of
+from actlab.study.run import tasks_of
+gelu = {"activation": "gelu"}
+settings = {"repro": {"noise_floor": False, **gelu}, "ablation": {"symmetry": "bQbV", **gelu}}
+for kind in ("repro", "ablation", "twins"):
+    study = study_of(kind).parse({"study": "some", "iterations": 1, **settings.get(kind, {})})
+    for arm in study.arms()[:4]:
+        ((results, _), *_) = train_afresh(tasks_of([arm])[0])
+        assert results["status"] == "done", results
+        assert "torch._dynamo" not in sys.modules, arm.name
+"""
+
+
+def test_training_loads_no_compiler(tmp_path):
+    """Neither optimizers nor GPT-2 nor determinism load what ``torch.compile`` needs, which takes 2 s."""
+    environment = {**os.environ, "ACTLAB_CACHE": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", TRAINING], env=environment, check=True, capture_output=True)

@@ -29,8 +29,8 @@ from actlab.models import SCALES
 from actlab.study import cache, run  # noqa: F401  # run: loaded before the fork
 from actlab.trainers import checkpoint, loop
 
-LATER = ("actlab.cli.display", "actlab.report", "torch._dynamo")
-"""What a run would load itself, in two seconds."""
+LATER = ("actlab.cli.display", "actlab.report")
+"""What a run would load itself."""
 
 
 def note(word, path, iteration):

@@ -82,10 +82,12 @@ class GPT2(Transformer):
 
     def forward(self, tokens: Tensor) -> Tensor:
         if self.training:
-            self.draw()
+            # the compiler, which takes 2 s to load, is named only where it is at work
+            compiling = torch.compiler.is_compiling()
+            draw = torch.compiler.disable(self.draw) if compiling else self.draw  # type: ignore[no-untyped-call]
+            draw()
         return super().forward(tokens)
 
-    @torch._disable_dynamo  # type: ignore[attr-defined]  # torch.compiler.disable imports the compiler: 2 s
     def draw(self) -> None:
         """New vectors in every layer, from its own stream."""
         for _, layer in self.symmetry_layers():

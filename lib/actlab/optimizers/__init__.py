@@ -10,20 +10,19 @@ from torch import nn
 from actlab.errors import Table
 from actlab.optimizers.ecd import ECD
 from actlab.optimizers.soap import SOAP
+from actlab.optimizers.without_compiler import SGD, AdamW
 
 Parameters = Iterable[nn.Parameter] | Iterable[dict[str, Any]]
 
 
-def sgdm(
-    params: Parameters, generator: torch.Generator, init_velocity_std: float = 0.0, **settings: Any
-) -> torch.optim.SGD:
+def sgdm(params: Parameters, generator: torch.Generator, init_velocity_std: float = 0.0, **settings: Any) -> SGD:
     """Make torch's SGD with a random velocity v_0 ~ N(0, ``init_velocity_std``^2) from ``generator``.
 
     Of the start alone the parameters move by -lr mu^2 / (1 - mu) v_0 in the end with Nesterov momentum: 0.54 v_0 with
     the published settings, sd 0.054 a weight, 2.7 times the 0.02 of the initialisation. A ``generator`` at the same
     place gives every arm the same v_0.
     """
-    optimizer = torch.optim.SGD(params, **settings)
+    optimizer = SGD(params, **settings)
     for group in optimizer.param_groups if init_velocity_std else ():
         for p in group["params"]:
             velocity = torch.randn(p.shape, generator=generator, dtype=p.dtype).mul_(init_velocity_std)
@@ -55,7 +54,7 @@ _ROWS = (
     ),
     Optimizer(
         "adamw",
-        lambda params, generator, **settings: torch.optim.AdamW(params, fused=True, **settings),
+        lambda params, generator, **settings: AdamW(params, fused=True, **settings),
         "Loshchilov & Hutter 2019, arXiv 1711.05101",
         {"lr": 1e-4, "betas": (0.9, 0.999), "weight_decay": 0.0},
     ),

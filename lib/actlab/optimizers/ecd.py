@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
 from actlab.optimizers.cached_passes import accumulate_and_move, numbers, pieces
+from actlab.optimizers.without_compiler import Optimizer
 
 INNER_PRODUCTS = ("per_tensor", "global")
 SMALLEST_POTENTIAL = 1e-40
@@ -26,7 +27,7 @@ divided, so that a step is one fused pass; ``turns``: the place in the turns' ra
 
 
 @final
-class ECD(torch.optim.Optimizer):
+class ECD(Optimizer):
     r"""One call of ``step``, with F the loss, Theta all d parameters, p their momentum, w the weight decay, dt = lr /
     sqrt(eta):
 

@@ -11,11 +11,13 @@ import torch
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
+from actlab.optimizers.without_compiler import Optimizer
+
 SIDES = ("left", "right")
 
 
 @final
-class SOAP(torch.optim.Optimizer):
+class SOAP(Optimizer):
     r"""Per matrix W (m, n) with gradient G, at update t (the first call makes none):
 
     .. math::

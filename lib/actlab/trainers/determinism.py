@@ -25,17 +25,17 @@ def seed_globals(seed: int) -> None:
 @contextmanager
 def reproducible(seed: int) -> Iterator[None]:
     """Global streams seeded (dropout reads them), deterministic algorithms on; both are as before at the end."""
-    was = torch.are_deterministic_algorithms_enabled()
+    was = torch.get_deterministic_debug_mode()
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS refuses to be deterministic
     with torch.random.fork_rng(devices):
         torch.manual_seed(seed)
-        torch.use_deterministic_algorithms(True)
+        torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms would load the compiler: 2 s
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # changes no result
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(was)
+            torch.set_deterministic_debug_mode(was)
 
 
 def weights_sha256(model: nn.Module) -> str:

@@ -150,6 +150,8 @@ def train(training: Training) -> Trained:
     saved = nn.ModuleList([model, *training.averages])  # in checkpoints
     status, clock = "done", time.perf_counter
     with reproducible(derive(training.seed, "dropout")):
+        if recipe.compiled:
+            torch.use_deterministic_algorithms(True)  # of the compiler, too
         progress = Progress()
         if saved_at is not None and saved_at.exists():
             progress = Progress(**checkpoint.load(saved_at, saved, training.optimizer))

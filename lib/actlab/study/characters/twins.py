@@ -18,6 +18,7 @@ from torch.optim import Optimizer
 
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
+from actlab.optimizers.without_compiler import SGD, AdamW
 from actlab.records import store
 from actlab.study.characters.comparison import CharacterArm
 from actlab.study.characters.study import CharacterStudy
@@ -114,9 +115,9 @@ class TwinTrial(CharacterTrial):
         """Make its optimizer, over a network."""
         parameters, rate = net.parameters(), self.learning_rate
         if self.optimizer == "sgd":
-            return torch.optim.SGD(parameters, rate, momentum=0.9, nesterov=True)
+            return SGD(parameters, rate, momentum=0.9, nesterov=True)
         eps = 1e-4 if self.optimizer == "adamw-eps" else 1e-8
-        return torch.optim.AdamW(parameters, rate, eps=eps, weight_decay=self.weight_decay, fused=True)
+        return AdamW(parameters, rate, eps=eps, weight_decay=self.weight_decay, fused=True)
 
     def network_of(self, name: str, made: Design, source: Network | None) -> Network:
         """Make a network after its first change."""

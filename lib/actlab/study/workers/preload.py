@@ -4,7 +4,6 @@ was then."""
 import signal
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
-import torch._dynamo  # noqa: E402, F401  # torch's optimizers load it, which takes a second
 import typer  # noqa: E402, F401  # of the command line, which is every worker's main module
 
 from actlab.study import cache, images, run, tokens  # noqa: E402, F401
