@@ -14,6 +14,7 @@ from actlab import paths
 from actlab.cli import arrays, data, project, results, training
 from actlab.cli.shared_options import CORES, Workers, console, errors
 from actlab.errors import ActlabError, BadInput
+from actlab.study.workers.startup import expect_no_garbage
 
 app = typer.Typer(
     help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
@@ -53,6 +54,7 @@ def book(
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
+    expect_no_garbage()
     try:
         app()
     except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
