@@ -1,7 +1,9 @@
 """What the record of an arm of characters measures on its trials when all have ended: each trial, pairs of them,
 snapshots, averages of weights, ensembles."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 from typing import cast
@@ -19,6 +21,7 @@ from actlab.study.arm import Arm, means
 from actlab.study.cache import tensors_of
 from actlab.study.characters.trial import CharacterTrial
 from actlab.study.trial import Results
+from actlab.trainers import setup
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.windows import spread
 
@@ -100,9 +103,11 @@ class Comparison:
         return {trial.label: trial.trained(tensors_of(trial, iteration), start).to(trial.place) for trial in self.done}
 
     def predictions(self, iteration: int | None = None, start: str = "weights/") -> Predictions:
-        """Predict with these models, by label."""
+        """Predict with these models, by label: at once on the cores of a CPU, each on one thread."""
         models = self.models(iteration, start)
-        return {label: predict(net, self.frozen).to(self.device) for label, net in models.items()}
+        with ThreadPoolExecutor(os.cpu_count() if self.first.place == "cpu" else 1, initializer=setup.prepare) as pool:
+            predicted = pool.map(lambda net: predict(net, self.frozen).to(self.device), models.values())
+            return dict(zip(models, predicted, strict=True))
 
     def row_pairs(self, predictions: Predictions) -> list[Results]:
         """Measure the row-wise metrics of every couple."""
