@@ -112,8 +112,9 @@ compare nothing nil: unknown study with trials
 sample nowhere.json: cannot be read as a record
 report nothing: unknown study with trials
 replay nowhere.json: cannot be read as a record
-replay: give a record, or --all
-replay nowhere.json --all: give a record, or --all
+replay: give a record, --quick, or --all
+replay nowhere.json --all: give a record, --quick, or --all
+replay nowhere.json --quick: give a record, --quick, or --all
 replay --all --study nowhere: unknown study 'nowhere'
 replay --all: none of 0 trials
 data get shakespear: did you mean 'shakespeare'?

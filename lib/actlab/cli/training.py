@@ -59,16 +59,17 @@ def run(
     if dry_run:
         status(params, model, activation, trials, max_iters, device, set_, workers, plugin)
         return
-    from actlab.study.workers.startup import start_fork_server
+    from actlab.study.workers.startup import loading, start_fork_server
 
     if workers > 1 and not scheduler:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
-    from actlab import report as reports
-    from actlab.cli.display import StudyDisplay
-    from actlab.cli.tracking import tracker
-    from actlab.records import store
-    from actlab.study import run as study
-    from actlab.study.record import failure_of
+    with loading():
+        from actlab import report as reports
+        from actlab.cli.display import StudyDisplay
+        from actlab.cli.tracking import tracker
+        from actlab.records import store
+        from actlab.study import run as study
+        from actlab.study.record import failure_of
 
     failed = False
     changes = {"trials": trials, "iterations": max_iters, "device": device}
@@ -183,10 +184,10 @@ def replay(
     from actlab.study.workers.pool import run_tasks
 
     load_plugins(plugin or ())
+    if of_all + quick + (record is not None) != 1:
+        raise BadInput("give a record, --quick, or --all for a sample of all records")
     if quick:
         (record,) = map(str, (paths.SHIPPED.with_name("results") / "bits").glob("charlm-*.json"))
-    if of_all == (record is not None):
-        raise BadInput("give a record, or --all for a sample of all records")
     tasks = [trial_of(store.load(store.find(record)), trial)] if record else replays.recorded_trials(study, trial)
     if sample:
         tasks = random.sample(tasks, min(sample, len(tasks)))

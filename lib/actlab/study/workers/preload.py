@@ -3,13 +3,13 @@ was then."""
 
 import signal
 
-from actlab.study.workers.startup import expect_no_garbage
+from actlab.study.workers.startup import loading
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
-expect_no_garbage()
-import typer  # noqa: E402, F401  # of the command line, which is every worker's main module
+with loading():
+    import typer  # noqa: F401  # of the command line, which is every worker's main module
 
-from actlab.study import cache, images, run, tokens  # noqa: E402, F401
-from actlab.study.characters import twins  # noqa: E402, F401
+    from actlab.study import cache, images, run, tokens  # noqa: F401
+    from actlab.study.characters import twins  # noqa: F401
 
-cache.code()
+    cache.code()

@@ -1,10 +1,11 @@
 """What lets a run start quickly: one process (Linux) loads the libraries for all workers while this one loads its own.
 Imports little."""
 
-import atexit
 import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing import forkserver
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -14,10 +15,13 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 """How workers start. Elsewhere system libraries may not survive a fork."""
 
 
-def expect_no_garbage() -> None:
-    """Let Python look for garbage rarely, since imports leave none, and not at all as it ends: a second a process."""
-    gc.set_threshold(50_000)
-    atexit.register(gc.freeze)
+@contextmanager
+def loading() -> Iterator[None]:
+    """Load libraries, which leave no garbage to look for and stay until the end: nothing looks through them again."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def start_fork_server() -> None:
