@@ -64,6 +64,13 @@ def test_new_snapshots_of_ended_trials_are_trained(toy):
         assert started[0].missing == missing
 
 
+def test_the_run_says_what_the_noise_floor_adds(toy):
+    """Two trials of the first seed, beside those that are compared with each other."""
+    started: list[Started] = []
+    run(toy.replace(activation="gelu", trials=2, noise_floor=True), watch=started.append)
+    assert str(started[0]) == "4 trials to train (2 for the noise floor), 0 cached"
+
+
 def test_single_streams(toy):
     """Varying one stream gives trials that differ, and differ from those of another stream; the first seed is the same
     trial in every arm; a model without dropout does not vary with its stream."""

@@ -22,13 +22,15 @@ from actlab.trainers.setup import missing_device
 
 @dataclass(frozen=True)
 class Started:
-    """The run has begun: so many trials are missing, beside those in the cache."""
+    """The run has begun: so many trials are missing, some for the noise floor alone, beside those in the cache."""
 
     missing: int
     cached: int
+    floor: int = 0
 
     def __str__(self) -> str:
-        return f"{self.missing} trials to train, {self.cached} cached"
+        floor = f" ({self.floor} for the noise floor)" if self.floor else ""
+        return f"{self.missing} trials to train{floor}, {self.cached} cached"
 
 
 @dataclass(frozen=True)
@@ -174,8 +176,9 @@ def _trained(
     for arm in arms:
         for trial in arm.trials:
             arms_of[trial].append(arm)
-    missing = sum(len(task.trials) for task in tasks if task not in ended_before)
-    watch(Started(missing, len(arms_of) - missing))
+    missing = [trial for task in tasks if task not in ended_before for trial in task.trials]
+    floor = sum(all(arm.kind == "floor" for arm in arms_of[trial]) for trial in missing)
+    watch(Started(len(missing), len(arms_of) - len(missing), floor))
 
     def report(task: Task, iteration: int, loss: float) -> None:
         first, steps = task.first, getattr(task.first, "iterations", 0)
