@@ -43,7 +43,7 @@ def test_a_number_that_the_records_do_not_hold_stops_the_paper(committed, monkey
 
 
 @pytest.mark.slow
-def test_every_finding_that_the_paper_names_is_one():
+def test_every_finding_that_the_paper_names_is_one(committed):
     """typst stops at another name; the paper quotes many."""
     named = re.findall(r'#(?:all|one)\("([\w-]+)"\)', PROSE)
     assert len(named) > 30
