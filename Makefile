@@ -17,7 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 UV := $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python
 WHY = echo "uv could not install: $$(tail -n 1 $(VENV)/uv.txt | sed 's/^ *//'); pip tries"
 LOCKED := --only-binary :all: -c constraints.lock
@@ -71,7 +71,7 @@ install: $(INSTALLED)  ## create .venv and install into it, nothing else
 
 install-%: $(INSTALLED)
 	@$(BIN)/python -c '$(NAMES)' $* > $(VENV)/names.txt
-	@$(UV) --compile-bytecode $(LOCKED) -r $(VENV)/names.txt 2> $(VENV)/uv.txt || { $(WHY); $(PIP) $(LOCKED) -r $(VENV)/names.txt; }
+	@$(UV) $(LOCKED) -r $(VENV)/names.txt 2> $(VENV)/uv.txt || { $(WHY); $(PIP) $(LOCKED) -r $(VENV)/names.txt; }
 
 $(INSTALLED): pyproject.toml constraints.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -79,7 +79,7 @@ $(INSTALLED): pyproject.toml constraints.lock
 	$(PYTHON) -m venv $(VENV)
 	@awk '/^(pip|uv)==/ {on = 1} on; !/\\$$/ {on = 0}' constraints.lock > $(VENV)/tools.txt
 	$(PIP) --require-hashes -r $(VENV)/tools.txt
-	@$(UV) --torch-backend=$(BACKEND) $(LOCKED) $(TORCH) 2> $(VENV)/uv.txt \
+	@UV_HTTP_RETRIES=1 $(UV) --torch-backend=$(BACKEND) $(LOCKED) $(TORCH) 2> $(VENV)/uv.txt \
 	  || { $(WHY); [ -z "$(GPU)" ] && $(PIP) $(LOCKED) $(TORCH)+cpu 2> /dev/null; } \
 	  || { [ -n "$(GPU)" ] || echo "PyTorch for the CPU cannot be had here: the package index's own follows, with 2.7 GB for GPUs"; $(PIP) $(LOCKED) $(TORCH); }
 	$(MAKE) --no-print-directory -o $@ install-book+data+explore+cluster+test
