@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,11 +195,21 @@ def arms_of(
 def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cell) -> pd.DataFrame:
     """Return a row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first,
     and a run with itself is none."""
-    runs = [tuple(sorted(map(run_of, each))) for each in rows[names].itertuples(index=False)]
-    found = pd.DataFrame({"runs": runs, "iteration": rows["iteration"].array, "value": rows[metric].array})
-    refuse_several(rows, len(found[["runs", "iteration"]].drop_duplicates()), cell)
-    wide = found.pivot(index="runs", columns="iteration", values="value")
-    return wide[[len({*each}) == len(each) for each in wide.index]]
+    runs = [_runs_of(each) for each in rows[names].itertuples(index=False, name=None)]
+    order, iterations = sorted({*runs}), np.unique(rows["iteration"])
+    numbers = {each: number for number, each in enumerate(order)}
+    row, column = [numbers[each] for each in runs], np.searchsorted(iterations, rows["iteration"])
+    refuse_several(rows, len({*zip(row, column, strict=True)}), cell)
+    values = np.full((len(order), len(iterations)), math.nan)
+    values[row, column] = rows[metric]
+    different = [len({*each}) == len(each) for each in order]
+    return pd.DataFrame(values, pd.Index(order, tupleize_cols=False), iterations)[different]
+
+
+@cache
+def _runs_of(each: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the names of a row's runs in their order."""
+    return tuple(sorted(map(run_of, each)))
 
 
 def _arm(wide: pd.DataFrame) -> Sample:
