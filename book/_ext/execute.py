@@ -48,7 +48,6 @@ def execute_stale(root: Path = paths.ROOT) -> list[Path]:
         for path in {*(root / "book" / FOLDER).glob("*.ipynb")} - {page.path for page in pages}:
             path.unlink()
         stale = [page for page in pages if page.stale()]
-        stale.sort(key=lambda page: -sum(path.stat().st_size for path in page.every_file()))  # the longest first
         workers, failed = int(os.environ.get(WORKERS) or os.cpu_count() or 1), []
         with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
             made: dict[Future[None], str] = {pool.submit(make, page): page.page for page in stale}
@@ -92,7 +91,8 @@ def make(page: Page) -> None:
             cwd=page.source.parent,
             progress_bar=False,
             execution_timeout=TIMEOUT,
-            extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
+            request_save_on_cell_execute=False,  # twice a cell the whole notebook, or only at its end
+            extra_arguments=["--IPKernelApp.log_level=CRITICAL", "--PNGFormatter.enabled=False"],  # a page has SVG
         )
     except Exception as error:  # of a cell; of its kernel, which has no memory left, say
         cell, said = "", f"{type(error).__name__}: {error}"
