@@ -35,20 +35,18 @@ def _finite(value: object) -> object:
 
 
 def with_numbers(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record that was read, with NaN where its file has ``null`` for a number."""
+    """Put NaN into a record that was read where its file has ``null`` for a number, and return it."""
     if record.get("kind") in KINDS:
-        return {key: _filled(value, key) for key, value in record.items()}
-    if "val_loss" in record:  # of a replay
-        record["val_loss"] = _filled(record["val_loss"])
+        _fill(record)
+    elif "val_loss" in record:  # of a replay
+        record["val_loss"] = math.nan if record["val_loss"] is None else record["val_loss"]
     return record
 
 
-def _filled(value: Any, key: str = "") -> Any:
-    """Return the value that stands below a key, with NaN for every ``None`` that is a missing number."""
-    if key in NO_NUMBERS:
-        return value
-    if isinstance(value, dict):
-        return {inner: _filled(one, inner) for inner, one in value.items()}
-    if isinstance(value, list):
-        return [_filled(one) for one in value]
-    return math.nan if value is None else value
+def _fill(inside: Any) -> None:
+    """Put NaN in place of every ``None`` in a dictionary or list that is a missing number."""
+    for key, value in inside.items() if isinstance(inside, dict) else enumerate(inside):
+        if value is None and key not in NO_NUMBERS:
+            inside[key] = math.nan
+        elif isinstance(value, dict | list) and key not in NO_NUMBERS:
+            _fill(value)
