@@ -94,6 +94,19 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert report.load("toy").metrics["half"].label == "half L1 (0 to 1)"
 
 
+def test_an_edited_activation_is_another_arm_beside_the_same_reference(toy, mine):
+    """A report tells the two by the hashes of their file, in one group with what both are compared with."""
+    own = toy.replace(plugins=("my_parts.py",), activation=("relu", "mine"))
+    hashes = []
+    for formula in (SWISH, WAVE):
+        mine.write_text(MINE.partition("@actlab.register_metric")[0].format(formula=formula))
+        run(own.replace())
+        hashes.append(plugins.parts_of(activation="mine")[0][1][:8])
+    found = report.load("toy")
+    assert {*found.runs["group"]} == {"charlm"}
+    assert {*found.differences["arm"]} == {f"mine {sha256}" for sha256 in hashes}
+
+
 def test_image_sweep_and_ablation_take_own_parts(mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": "my_parts.py"}

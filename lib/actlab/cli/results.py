@@ -67,7 +67,8 @@ def report(
     console.print("\n".join(written))
     for table in (loaded.rates, reports.spreads(loaded)):
         print_table(table)
-    console.print(reports.EQUAL_LOSS)
+    if len(loaded.pairs):
+        console.print(reports.EQUAL_LOSS)
     if as_json:
         tables = {"estimates": loaded.estimates, "differences": loaded.differences, "rates": loaded.rates}
         rows = {name: table.to_dict("records") for name, table in tables.items()}

@@ -42,11 +42,14 @@ def named(records: Sequence[Record], factor: str = "") -> tuple[str, pd.DataFram
     if factor not in (series, "study"):  # what goes with it (an optimizer's own learning rate) tells no groups apart
         in_group = [name for name in in_group if name not in varying or not _decides(levels, factor, [name])]
     levels = levels.map(settings.text)
+    arms = levels.join(table["study"])[factor]
+    if factor == "activation" and "parts" in in_group and levels["parts"].str.match("none|activation").all():
+        in_group.remove("parts")  # one's own activation, edited: two arms
+        arms = (arms + " " + levels["parts"].str.removeprefix("activation ")).str.removesuffix(" none")
     groups = []
     for row in levels.to_dict("records"):
         parts = [row[name] if name in NAMED else f"{name}={row[name]}" for name in in_group]
         groups.append(", ".join(parts) or "all")
-    arms = levels.join(table["study"])[factor]
     if factor == "activation":
         ignored = pd.Series([IGNORED in settings.settings_of(record)["protocol"] for record in records])
         arms = arms.mask(ignored & (arms != "relu"), arms + " (ignored: relu)")

@@ -70,8 +70,9 @@ class Study(Checked):
         try:
             return cls.model_validate(dict(values))
         except ValidationError as error:
-            texts = [explained(fault, values) for fault in error.errors()]
-            raise BadInput(f"{where}: {'; '.join(texts)}") from None
+            faults = error.errors()
+            faults = [fault for fault in faults if "plugins" in fault["loc"]] or faults  # what they lack is unknown
+            raise BadInput(f"{where}: {'; '.join(explained(fault, values) for fault in faults)}") from None
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
         """Return a checked copy with some fields changed."""
