@@ -85,7 +85,8 @@ def gather() -> pd.DataFrame:
     rows = joined([*grids, *map(by_flaw, FLAWED)])
     rows = rows.merge(rows.drop_duplicates(KEY, keep="last")[[*KEY, "study"]])
     every = joined([rows, _mixed(rows), _averaged(rows)])
-    return every.astype(dict.fromkeys(every.select_dtypes("str"), object)).copy()  # few blocks: rules filter faster
+    texts = [name for name in every if every[name].dtype == "str"]
+    return every.astype(dict.fromkeys(texts, object)).copy()  # in few blocks, which rules filter faster
 
 
 def by_flaw(study: str) -> pd.DataFrame:
