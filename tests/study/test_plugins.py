@@ -76,6 +76,9 @@ def test_files_that_are_refused(mine):
         (mine.parent / "wrong.py").write_text(content)
         with pytest.raises(BadInput, match=message):
             actlab.load_plugins(["wrong.py"])
+        with pytest.raises(BadInput, match=message) as refused:  # and no word of the names that it would register
+            CharacterStudy.parse({"activation": "hers", "plugins": "wrong.py"})
+        assert "hers" not in str(refused.value)
 
 
 def test_own_metric_is_read_without_the_plug_in(toy, mine):

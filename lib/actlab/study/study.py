@@ -71,7 +71,8 @@ class Study(Checked):
             return cls.model_validate(dict(values))
         except ValidationError as error:
             faults = error.errors()
-            faults = [fault for fault in faults if "plugins" in fault["loc"]] or faults  # what they lack is unknown
+            of_plugins = [fault for fault in faults if "plugins" in fault["loc"]]
+            faults = of_plugins or faults  # the names that such a file would register are unknown too
             raise BadInput(f"{where}: {'; '.join(explained(fault, values) for fault in faults)}") from None
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
