@@ -52,7 +52,7 @@ paper: $(INSTALLED)  ## set the paper from the records: paper/_build/paper.pdf a
 
 test: lint types tests  ## install, then style, types and the quick tests: under 3 minutes
 
-check: lint types strict  ## everything: the book, held to the records; real processes and faults, all cells, fuzzing at length, browser, data: under 9 minutes
+check: lint types strict  ## everything: the book, held to the records; real processes and faults, all cells, fuzzing at length, browser, data: under 10 minutes
 	$(PYTEST) --hypothesis-profile many
 
 strict:  ## build the book as its authors do: a number that the records do not hold, or a warning, is an error
