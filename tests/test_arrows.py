@@ -123,6 +123,7 @@ for kind in ("repro", "ablation", "twins"):
 """
 
 
+@pytest.mark.slow
 def test_training_loads_no_compiler(tmp_path):
     """Neither optimizers nor GPT-2 nor determinism load what ``torch.compile`` needs, which takes 2 s."""
     environment = {**os.environ, "ACTLAB_CACHE": str(tmp_path)}

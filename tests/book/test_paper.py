@@ -22,6 +22,7 @@ def built(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_every_figure_and_table_is_quoted(built):
     """Six figures, a table, the ledger in the supplement; nothing is computed for nothing."""
     figures = re.findall(r'#picture\("(\w+)"', PROSE)

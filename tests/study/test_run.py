@@ -164,6 +164,7 @@ def test_the_first_of_two_runs_is_kept_and_another_result_refused():
         finish(one, other)
 
 
+@pytest.mark.slow
 def test_two_threads_give_the_bits_of_one(toy, monkeypatch, tmp_path):
     """A network that one of them makes draws nothing from the stream of the other's dropout."""
     studies = [toy.replace(activation=name, study=name, iterations=40, trials=4) for name in ("relu", "gelu", "swish")]
