@@ -91,8 +91,8 @@ def make(page: Page) -> None:
             cwd=page.source.parent,
             progress_bar=False,
             execution_timeout=TIMEOUT,
-            request_save_on_cell_execute=False,  # twice a cell the whole notebook, or only at its end
-            extra_arguments=["--IPKernelApp.log_level=CRITICAL", "--PNGFormatter.enabled=False"],  # a page has SVG
+            request_save_on_cell_execute=False,  # else papermill writes the whole notebook twice a cell
+            extra_arguments=["--IPKernelApp.log_level=CRITICAL", "--PNGFormatter.enabled=False"],  # pages show SVG
         )
     except Exception as error:  # of a cell; of its kernel, which has no memory left, say
         cell, said = "", f"{type(error).__name__}: {error}"

@@ -37,6 +37,14 @@ def test_what_is_not_finite_is_null_in_the_file_and_nan_when_read():
     assert record["provenance"]["machine"] == {"gpu": None}
 
 
+def test_a_replay_that_diverged_is_read_with_nan(tmp_path):
+    """Its losses stand in a dictionary of their own."""
+    replay = store.load(next((paths.ROOT / "results").glob("*/replays/*/*.json")))
+    path = store.save(tmp_path / "replay.json", replay | {"val_loss": {"recorded": math.nan, "now": math.nan}})
+    assert read(path)["val_loss"] == {"recorded": None, "now": None}
+    assert all(map(math.isnan, store.load(path)["val_loss"].values()))
+
+
 def test_every_committed_record_is_strict():
     """No bare NaN or infinity, which JSON has not."""
     results = paths.ROOT / "results"

@@ -39,7 +39,7 @@ def with_numbers(record: dict[str, Any]) -> dict[str, Any]:
     if record.get("kind") in KINDS:
         _fill(record)
     elif "val_loss" in record:  # of a replay
-        record["val_loss"] = math.nan if record["val_loss"] is None else record["val_loss"]
+        _fill(record["val_loss"])
     return record
 
 

@@ -43,9 +43,10 @@ def named(records: Sequence[Record], factor: str = "") -> tuple[str, pd.DataFram
         in_group = [name for name in in_group if name not in varying or not _decides(levels, factor, [name])]
     levels = levels.map(settings.text)
     arms = levels.join(table["study"])[factor]
-    if factor == "activation" and "parts" in in_group and levels["parts"].str.match("none|activation").all():
-        in_group.remove("parts")  # one's own activation, edited: two arms
-        arms = (arms + " " + levels["parts"].str.removeprefix("activation ")).str.removesuffix(" none")
+    if factor == "activation" and "parts" in in_group and levels["parts"].str.fullmatch(r"none|activation \w+").all():
+        in_group.remove("parts")  # versions of one's own activation are arms of one group
+        versions = arms + " " + levels["parts"].str.removeprefix("activation ")
+        arms = versions.where(levels["parts"] != "none", arms)
     groups = []
     for row in levels.to_dict("records"):
         parts = [row[name] if name in NAMED else f"{name}={row[name]}" for name in in_group]

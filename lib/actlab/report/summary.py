@@ -34,8 +34,8 @@ def text(report: Report, tables: dict[str, pd.DataFrame]) -> str:
     """Write the whole summary, with these tables."""
     parts = {"the arms of each group": spreads(report), "learning rates": report.rates}
     parts |= {report.metrics[name].label: table for name, table in tables.items()}
-    of_pairs = [EQUAL_LOSS] if len(report.pairs) else []
-    lines = [f"study {report.study}: {HEAD}", *of_pairs, *_settings(report)]
+    notes = [EQUAL_LOSS] if len(report.pairs) else []
+    lines = [f"study {report.study}: {HEAD}", *notes, *_settings(report)]
     for title, content in parts.items():
         if len(content):
             index = content.index.names != [None]

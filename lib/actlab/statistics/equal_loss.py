@@ -196,9 +196,10 @@ def _along_training(rows: pd.DataFrame, names: list[str], metric: str, cell: Cel
     """Return a row a run or pair, a column an evaluation; a pair is one, whichever of its runs comes first,
     and a run with itself is none."""
     runs = [_runs_of(each) for each in rows[names].itertuples(index=False, name=None)]
-    order, iterations = sorted({*runs}), np.unique(rows["iteration"])
-    numbers = {each: number for number, each in enumerate(order)}
-    row, column = [numbers[each] for each in runs], np.searchsorted(iterations, rows["iteration"])
+    order = sorted({*runs})
+    places = {each: place for place, each in enumerate(order)}
+    row = [places[each] for each in runs]
+    iterations, column = np.unique(rows["iteration"], return_inverse=True)
     refuse_several(rows, len({*zip(row, column, strict=True)}), cell)
     values = np.full((len(order), len(iterations)), math.nan)
     values[row, column] = rows[metric]
